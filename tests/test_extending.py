@@ -167,7 +167,7 @@ def test_a_completion_member(data, monkeypatch):
         name, safe, follows = "evenly", 0.0, False
 
         @classmethod
-        def learn(cls, rows, predicted, training):
+        def learn(cls, training):
             return cls()
 
         def fill(self, rows, predicted, before):

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from inldl import AutoInLDL, TableModel, WInLDL, hide
 from inldl.completion import Completer
-from inldl.completion.members import Near, RootNormal
+from inldl.completion.members import Mixture, Near, RootNormal
 from inldl.completion.normal import Normal
 from inldl.datasets import load
 from inldl.methods import KernelRidgeLDL
@@ -43,7 +43,7 @@ def test_members_keep_what_is_known_and_sum_to_1(member):
     truth, predicted = related()
     y = hide(truth, 0.5, random_state=0)
     rows = PartialRows(y)
-    filled, _ = member.learn(rows, predicted, None).fill(rows, predicted)
+    filled, _ = member.learn(Mixture(rows, predicted)).fill(rows, predicted)
     known = ~np.isnan(y)
     np.testing.assert_array_equal(filled[known], y[known])
     np.testing.assert_allclose(filled.sum(axis=1), 1)
@@ -79,12 +79,12 @@ def test_hidden_degrees_never_reach_what_fills_them():
     y = hide(truth, 0.3, random_state=0)
     completer = Completer().fit(PartialRows(y), predicted)
     hidden, fills, _ = completer._trials(PartialRows(y), predicted, np.arange(len(y)))
-    for entry in range(0, len(hidden.rows), 100):
-        row, label = hidden.rows[entry], hidden.labels[entry]
+    for entry in range(0, len(hidden.row), 100):
+        row, label = hidden.row[entry], hidden.label[entry]
         changed = y.copy()
         changed[row, label] = 0.5 * (1 - np.nansum(np.delete(y[row], label)))
         again, other, _ = completer._trials(PartialRows(changed), predicted, np.arange(len(y)))
-        assert (again.rows[entry], again.labels[entry]) == (row, label)
+        assert (again.row[entry], again.label[entry]) == (row, label)
         np.testing.assert_array_equal(other[:, entry, label], fills[:, entry, label])
 
 

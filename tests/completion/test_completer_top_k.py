@@ -1,5 +1,6 @@
 """Degrees that are missing because of their size."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,7 +11,7 @@ from inldl.completion import Completer
 from inldl.datasets import hide
 from inldl.rows.missingness import mechanism_of, most_errors, top_k_rows
 from inldl.rows.partial import PartialRows
-from inldl.uncertainty.hiding import Refilled, hide_each_label, weights_of_holes
+from inldl.uncertainty.hiding import hide_each_label, weights_of_holes
 
 
 def rows(n=150):
@@ -109,8 +110,7 @@ def test_without_a_limit_all_that_a_row_leaves_may_be_in_one_hole():
 def one_by_one(y):
     """Return observed degrees as if each was hidden from its row."""
     hidden = hide_each_label(y, seed=0)
-    parts = hidden.rows, hidden.labels, hidden.degrees, hidden.degrees, hidden.left
-    return Refilled(*parts, np.ones(len(hidden.rows)))
+    return replace(hidden, filled=hidden.degrees, weights=np.ones(len(hidden.row)))
 
 
 def test_known_degrees_count_as_often_as_such_are_missing():

@@ -43,7 +43,7 @@ def keeps(filled, limits):
     np.testing.assert_array_equal(filled[seen], limits.y[seen])
     assert (limits.lower <= filled).all()
     assert (filled <= limits.upper).all()
-    for inside, total in limits.parts:
+    for inside, *_, total in limits.parts:
         there = inside.any(axis=1)
         sums = np.where(inside, filled, 0).sum(axis=1)
         np.testing.assert_allclose(sums[there], total[there], atol=1e-9)

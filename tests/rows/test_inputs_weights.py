@@ -29,10 +29,10 @@ def test_weights_become_numbers_and_other_arrays_are_left_alone():
 
 def test_rows_without_weight_are_not_looked_at():
     y = np.array([[2.0, 3.0], GOOD, [0.5, 0.7], [0.5, 0.8]])
-    assert degree_facts(y, 10).outside == 10
-    found = degree_facts(y, 10, np.array([[0.0], [1], [0], [1]]))
-    assert (found.outside, found.off) == (None, (13, 1.3))
-    assert degree_facts(y, 10, np.array([1.0, 1, 0, 0])).outside == 10
+    outside, off = "outside [0, 1], first in row 10", "do not sum to 1, first row 13 (sum 1.3)"
+    assert outside in degree_facts(y, 10).outside
+    assert off in degree_facts(y, 10, np.array([[0.0], [1], [0], [1]])).off
+    assert outside in degree_facts(y, 10, np.array([1.0, 1, 0, 0])).outside
 
 
 def test_a_label_must_be_observed_in_a_row_with_weight():

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from inldl import WInLDL, hide
 from inldl.errors import DataError
 from inldl.rows.checks import check_ratios, look_like_ratios
+from inldl.rows.density import constant_distribution
 from inldl.rows.partial import LEAST_SCALE, PartialRows
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
@@ -37,14 +38,14 @@ def test_scale_stays_above_0():
 
 def test_two_labels_know_only_complete_rows():
     y = np.array([[0.2, 0.8], [0.6, 0.4], [1, nan], [nan, 1]])
-    np.testing.assert_allclose(PartialRows(y).constant_distribution(), [0.4, 0.6])
+    np.testing.assert_allclose(constant_distribution(PartialRows(y)), [0.4, 0.6])
 
 
 def test_two_pairs_of_labels_decide_three():
     """If p0 : p1 is 1 : 3 and p1 : p2 is 3 : 2, then p is (1, 3, 2) / 6."""
     y = np.array([[0.25, 0.75, nan], [nan, 0.6, 0.4]])
     np.testing.assert_allclose(
-        PartialRows(y).constant_distribution(**EXACTLY), np.array([1, 3, 2]) / 6, atol=1e-10
+        constant_distribution(PartialRows(y), **EXACTLY), np.array([1, 3, 2]) / 6, atol=1e-10
     )
 
 
@@ -57,7 +58,7 @@ def test_ratios_of_one_distribution_give_it_back(seed, n_labels):
     y = np.full((len(chain), n_labels), nan)
     for row, labels in zip(y, chain, strict=True):
         row[labels] = p[labels] / p[labels].sum()
-    found = PartialRows(y).constant_distribution(rounds=20_000, small_change=1e-14)
+    found = constant_distribution(PartialRows(y), rounds=20_000, small_change=1e-14)
     np.testing.assert_allclose(found, p, atol=1e-6)
 
 
@@ -65,7 +66,7 @@ def test_constant_distribution_maximises_a_weighted_likelihood():
     """At the end each row counts as much as its scale, and no other p agrees better."""
     rng = np.random.default_rng(0)
     y = hide(rng.dirichlet(np.ones(4), 50), 0.4, renormalise=True, random_state=1)
-    p, seen = PartialRows(y).constant_distribution(**EXACTLY), ~np.isnan(PartialRows(y).ratios)
+    p, seen = constant_distribution(PartialRows(y), **EXACTLY), ~np.isnan(PartialRows(y).ratios)
     own = PartialRows(y).scales(np.tile(p, (50, 1)))
 
     def lack(v):
@@ -81,9 +82,9 @@ def test_weights_count_as_copies():
     y = hide(np.random.default_rng(0).dirichlet(np.ones(4), 30), 0.4, renormalise=True,
              random_state=0)  # fmt: skip
     weights = np.arange(30) % 3
-    again = PartialRows(np.repeat(y, weights, axis=0)).constant_distribution()
+    again = constant_distribution(PartialRows(np.repeat(y, weights, axis=0)))
     np.testing.assert_allclose(
-        PartialRows(y, weight=weights.astype(float)).constant_distribution(), again, atol=1e-12
+        constant_distribution(PartialRows(y, weight=weights.astype(float))), again, atol=1e-12
     )
 
 
@@ -119,7 +120,7 @@ def test_rows_that_look_like_ratios():
 def winldl_of_ratios(X, y, mu=2.0, max_iter=50, tol=1e-4, ridge=1e-5):
     """Return W, bias last, of WInLDL with scales, line by line as it is defined."""
     X, observed = with_bias(X), ~np.isnan(y)
-    p = PartialRows(y).constant_distribution()
+    p = constant_distribution(PartialRows(y))
     incomplete = ~observed.all(axis=1)
 
     def degrees_of(predicted):

@@ -7,10 +7,10 @@ from sklearn.exceptions import NotFittedError
 
 from inldl import TableModel, WInLDL, hide
 from inldl.completion import Completer
-from inldl.completion.completer import Refilled
 from inldl.methods import KernelRidgeLDL
 from inldl.rows.partial import PartialRows
 from inldl.uncertainty.draws import TRIALS, NormalRows, draw_rows, own_errors
+from inldl.uncertainty.hiding import HiddenCells
 
 DRAWS = 200
 
@@ -184,7 +184,7 @@ def test_what_is_expected_of_normal_rows_counts_if_it_is_nearer_to_hidden_degree
     degrees = truth[rows, label]
 
     def weight(filled):
-        learned.weigh(x, Refilled(rows, label, degrees, filled, left, np.ones(len(x))))
+        learned.weigh(x, HiddenCells(rows, label, left, degrees, filled, np.ones(len(x))))
         return learned.weight
 
     assert weight(mean[rows, label]) > 0.7  # the mean knows less

@@ -16,20 +16,20 @@ def degrees(rate, n=80, n_labels=4):
 def test_each_observed_degree_is_hidden_once_and_never_alone(rate):
     y = degrees(rate)
     hidden = hide_each_label(y, seed=0)
-    where = sorted(zip(hidden.rows.tolist(), hidden.labels.tolist(), strict=True))
+    where = sorted(zip(hidden.row.tolist(), hidden.label.tolist(), strict=True))
     assert where == sorted(map(tuple, np.argwhere(~np.isnan(y)).tolist()))
-    np.testing.assert_array_equal(hidden.degrees, y[hidden.rows, hidden.labels])
-    at = np.arange(len(hidden.rows)), hidden.labels
+    np.testing.assert_array_equal(hidden.degrees, y[hidden.row, hidden.label])
+    at = np.arange(len(hidden.row)), hidden.label
     assert np.isnan(hidden.left[at]).all()
     assert (np.isnan(hidden.left).sum(axis=1) > 1).all()
     kept = ~np.isnan(hidden.left)
-    np.testing.assert_array_equal(hidden.left[kept], y[hidden.rows][kept])
+    np.testing.assert_array_equal(hidden.left[kept], y[hidden.row][kept])
 
 
 def test_rows_with_holes_keep_just_these():
     y = degrees(0.5)
     hidden = hide_each_label(y, seed=0)
-    before = np.isnan(y[hidden.rows]).sum(axis=1)
+    before = np.isnan(y[hidden.row]).sum(axis=1)
     after = np.isnan(hidden.left).sum(axis=1)
     np.testing.assert_array_equal(after[before > 0], before[before > 0] + 1)
 
@@ -37,7 +37,7 @@ def test_rows_with_holes_keep_just_these():
 def test_tables_of_many_labels_are_thinned_out():
     y = np.random.default_rng(0).dirichlet(np.ones(400), 300)
     hidden = hide_each_label(y, seed=0)
-    assert np.bincount(hidden.labels).tolist() == [15] * 400
+    assert np.bincount(hidden.label).tolist() == [15] * 400
 
 
 def test_weights_make_the_holes_as_frequent_as_they_are():

@@ -206,18 +206,11 @@ def affordable(row, cost, budget, whole_rows=False) -> np.ndarray:
     if whole_rows:
         starts = np.flatnonzero(np.append(True, row[1:] != row[:-1])[: len(row)])
     prices = np.add.reduceat(cost, starts) if len(row) else cost
-    limit = budget * (1 + 1e-12)  # sums of prices are rounded
-    fits = np.cumsum(prices) <= limit
-    n_first = len(fits) if fits.all() else int(np.argmin(fits))
-    left, dear = limit - prices[:n_first].sum(), set()
-    cheapest = prices.min(initial=np.inf)
-    fits[n_first:] = False
-    for i in range(n_first, len(prices)):
-        if left < cheapest:
-            break
-        where = int(row[starts[i]])
-        if prices[i] > left or where in dear:
+    left, dear, fits = budget * (1 + 1e-12), set(), []  # sums of prices are rounded
+    for where, price in zip(row[starts].tolist(), prices.tolist(), strict=True):
+        fits.append(price <= left and where not in dear)
+        if fits[-1]:
+            left -= price
+        else:
             dear.add(where)
-            continue
-        fits[i], left = True, left - prices[i]
-    return np.repeat(fits, np.diff(np.append(starts, len(row))))
+    return np.repeat(np.array(fits, bool), np.diff(np.append(starts, len(row))))

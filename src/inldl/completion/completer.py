@@ -1,30 +1,22 @@
 """Complete rows with a mixture of members, weighed by degrees that were hidden on purpose."""
 
 from dataclasses import replace
-from functools import cached_property
+from functools import partial
 
 import numpy as np
 from scipy.stats import norm
 
-from inldl.completion import members
 from inldl.completion.asking import RowErrors
-from inldl.completion.member import Mixture
+from inldl.completion.members import Mixture
 from inldl.rows.density import GammaDegrees
-from inldl.rows.missingness import (
-    fill_top_k,
-    largest_holes,
-    mechanism_of,
-    most_errors,
-    top_k_rows,
-)
-from inldl.rows.partial import PartialRows
+from inldl.rows.missingness import fill_top_k, mechanism_of, most_errors, top_k_rows
+from inldl.rows.partial import PartialRows, add_slack, largest_sum
 from inldl.solvers.gaussian import error_covariance
 from inldl.solvers.linear import weights_towards
-from inldl.uncertainty.conformal import ErrorSizes, PredictionErrors, cut_to_rows
-from inldl.uncertainty.draws import NUMBERS, TRIALS, JointNormal, Learned, draw_rows
+from inldl.uncertainty.conformal import ErrorModel, error_features
+from inldl.uncertainty.draws import NUMBERS, TRIALS, JointNormal, Learned, covariates, draw_rows
 from inldl.uncertainty.hiding import (
-    Hidden,
-    Refilled,
+    HiddenCells,
     hide_each_label,
     share_of_holes,
     weights_of_holes,
@@ -39,7 +31,6 @@ PULL = 20.0  # one over the variance with which weights are expected around thes
 TREES, TRIAL_TREES = 50, 25  # of a label; while members are weighed
 ALL_TREES = 600  # of all labels, but at least a fifth of that each
 ROWS_FOR_TREES = 60  # at least
-WHOLE_ROWS = 50  # hidden, that tell the errors of rows without an observed degree
 LABELS_FOR_TREES = 100  # at most
 WIDTH = 0.9  # the coverage of intervals whose widths tell the sizes of errors
 BLOCK = 1 << 14  # rows that are filled at once
@@ -53,6 +44,11 @@ class Completer:
     learned without its row. Weights that are not negative and sum to 1 mix the members such that
     the squared error there is small; few such degrees move them little from weights that are safe.
 
+    Where complete rows sum to 0.95 or 1.01 (`loose`), a missing degree does not follow from the
+    others of its row. All degrees are divided by the largest sum, and what a row then lacks to 1
+    is one more label inside, known for complete rows only: how large it is, how it goes with the
+    others, and how unsure it makes them is learned as for any label.
+
     Parameters
     ----------
     seed : int, default=0
@@ -64,26 +60,28 @@ class Completer:
     ----------
     weights_ : dict of str to float
         The weight of each member.
-    refilled_ : Refilled or None
-        The degrees that the weights rest on. Fewer than 20 are not enough for that: all weight
-        is on filling near the prediction then. None if nothing could be hidden.
-    top_k_ : GammaDegrees or None
-        What fills holes instead of the members, if only the largest degrees are recorded.
+    refilled_ : HiddenCells or None
+        The degrees that the weights rest on. Fewer than 20 are not enough: all weight is on
+        filling near the prediction then. None if nothing could be hidden.
     hole_weights_ : ndarray of shape (m,) or None
         How much each of the refilled degrees counts where the error at holes is estimated, see
         `inldl.uncertainty.hiding`. None if hardly any are like the missing ones.
+    errors_ : ErrorModel
+        How large errors are expected to be.
+    top_k_ : GammaDegrees or None
+        What fills holes instead of the members, if only the largest degrees are recorded.
     limited_ : bool
         Whether some degrees of the rows were not observed, but had limits.
-    sizes_ : ErrorSizes
-        The expected sizes of errors, if some degrees could be hidden.
+    limited_degrees_ : GammaDegrees
+        How degrees vary around what is expected of them, which fills holes that have limits.
     """
 
     def __init__(self, seed=0, n_jobs=None):
         self.seed = seed
         self.n_jobs = n_jobs
 
-    def fit(self, rows, predicted, groups=None, expected=None) -> "Completer":
-        """Learn from rows.
+    def fit(self, rows, predicted, groups=None, expected=None, loose=False) -> "Completer":
+        """Learn from rows; return the completer itself.
 
         Parameters
         ----------
@@ -95,35 +93,44 @@ class Completer:
             Rows of one group are held out together.
         expected : ndarray of shape (n, n_labels), optional
             The degrees, where bounds or sums limit some with what is expected of these.
-
-        Returns
-        -------
-        self
+        loose : bool, default=False
+            Whether the sums of rows are only about 1; no degrees have limits then.
         """
+        self._n_labels, self._whole, self._lack = rows.y.shape[1], 1.0, None
+        if loose:
+            self._whole = largest_sum(rows.y)
+            lack = 1 - rows.y.sum(axis=1) / self._whole  # NaN where there are holes
+            self._lack = float(np.nanmean(np.append(lack, np.nan)))
+        rows, predicted = self._opened(rows, predicted)
         y = PartialRows(rows.y if expected is None else expected).forced()
         self.top_k_ = None
         if mechanism_of(y) == "rest":
             self.top_k_ = GammaDegrees.learn(top_k_rows(y), by_size=True)
         known = np.flatnonzero(~np.isnan(y).all(axis=1))
-        self.limited_ = rows.constrained
-        only_expected = rows.take(known).limited if self.limited_ else None
-        rows, predicted = replace(rows.unconstrained(), y=y).take(known), predicted[known]
-        self._rows = rows, predicted
+        self.limited_, only_expected = rows.constrained, rows.limited[known]
+        rows = replace(rows.unconstrained(), y=y, number=np.arange(len(y))).take(known)
+        predicted, groups = predicted[known], rows.number if groups is None else groups[known]
+        self._rows, self._predicted = rows, predicted
         self._learned: dict[tuple[int, int], Learned] = {}
-        n, n_labels = rows.y.shape
-        with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
-        self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
-        for name in ("sizes_", "limited_degrees_", "hole_weights_"):  # of an earlier fit
-            vars(self).pop(name, None)
-        self.members_, self.refilled_ = self._learn(rows, predicted, TREES), None
-        self._of_predictions = PredictionErrors(rows.y, predicted)
+        self.members_ = self._learn(rows, predicted, TREES)
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
-        self._judged = np.empty(0, int)
-        groups = np.arange(n) if groups is None else groups[known]
         trials = self._trials(rows, predicted, groups)
+        self._refilled = about = None
         if trials is not None:
-            self._weigh(known, rows, only_expected, *trials)
+            self._refilled, about = self._weigh(rows, only_expected, *trials)
+        self.errors_ = ErrorModel(rows.y, predicted, self._refilled, about, self.seed)
         return self
+
+    def _opened(self, rows, predicted):
+        """Return rows in double precision, and predictions; with one more label for loose sums."""
+        rows = replace(rows, y=rows.y.astype(np.float64))
+        if self._lack is None:
+            return rows, predicted
+        return rows.with_slack(self._whole), add_slack(predicted * (1 - self._lack))
+
+    def _closed(self, rows, tables):
+        """Return tables without that label, and with the given degrees to the bit."""
+        return np.where(rows.holes, tables[..., : self._n_labels] * self._whole, rows.y)
 
     def _trials(self, rows, predicted, groups):
         """Hide degrees, and let members fill them that were learned without their rows.
@@ -140,78 +147,93 @@ class Completer:
         for fold in range(FOLDS):
             others = folds != fold
             hidden = hide_each_label(rows.y, self.seed, rows=np.flatnonzero(~others))
-            if not len(hidden.rows) or not others.any() or judged >= enough:
+            if not len(hidden.row) or not others.any() or judged >= enough:
                 continue
             mixture = self._learn(rows.take(others), predicted[others], TRIAL_TREES)
-            left = replace(rows.take(hidden.rows), y=hidden.left)
-            fills, variance = mixture.fills(left, predicted[hidden.rows])
-            found.append((hidden, fills, variance))
-            judged += len(hidden.rows)
+            left = replace(rows.take(hidden.row), y=hidden.left)
+            found.append((hidden, *mixture.fills(left, predicted[hidden.row])))
+            judged += len(hidden.row)
         if not found:
             return None
         hidden, fills, variance = zip(*found, strict=True)
-        return Hidden.together(hidden), np.concatenate(fills, axis=1), np.concatenate(variance)
+        return (
+            HiddenCells.together(hidden),
+            np.concatenate(fills, axis=1),
+            np.concatenate(variance),
+        )
 
     def _learn(self, rows, predicted, most_trees):
-        n_trees = int(self._share_of_trees * most_trees)
-        return Mixture(members.MEMBERS, rows, predicted, n_trees, self.seed, self.n_jobs)
+        n, n_labels = self._rows.y.shape
+        with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
+        n_trees = int(with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1) * most_trees)
+        return Mixture(rows, predicted, n_trees, self.seed, self.n_jobs)
 
-    def _weigh(self, known, rows, expected_only, hidden, fills, variance):
-        """Mix the members such that the error at hidden degrees is small; learn its size."""
-        at = np.arange(len(hidden.rows)), hidden.labels
+    def _weigh(self, rows, only_expected, hidden, fills, variance):
+        """Mix the members such that the error at hidden degrees is small.
+
+        Returns these degrees, and what may tell the sizes of their errors.
+        """
         weights = share_of_holes(hidden.left, rows.y)
         if len(weights) >= FEWEST:
-            judged = fills[:, *at].T, hidden.degrees, weights
-            best = weights_towards(self.members_.safe, PULL, *judged).tolist()
+            safe = np.array([member.safe for member in self.members_.members])
+            judged = fills[:, *hidden.at].T, hidden.degrees, weights
+            best = weights_towards(safe, PULL, *judged).tolist()
             self.weights_ = dict(zip(self.members_.names, best, strict=True))
-        if expected_only is not None:  # how large errors are, only observed degrees can tell
-            seen = np.flatnonzero(~expected_only[hidden.rows, hidden.labels])
-            hidden, weights = hidden.some(seen), weights[seen]
-            fills, variance = fills[:, seen], variance[seen]
-            at = np.arange(len(seen)), hidden.labels
-        mixed = self._mixed(fills)
-        self._judged = hidden.rows
-        self.refilled_ = Refilled(
-            known[hidden.rows], hidden.labels, hidden.degrees, mixed[at], hidden.left, weights
-        )
-        left = replace(rows.take(hidden.rows), y=hidden.left)
-        about = _error_features(left, mixed, variance, fills)
-        errors = mixed[at] - hidden.degrees
-        self._errors = about[at], hidden.rows, hidden.labels, errors, self.seed
-        self._hid_rows = np.isnan(hidden.left).all(axis=1).sum() >= WHOLE_ROWS
+        # How large errors are, only observed degrees can tell.
+        seen = np.flatnonzero(~only_expected[hidden.row, hidden.label])
+        fills, variance = fills[:, seen], variance[seen]
+        hidden = replace(hidden, weights=weights).take(seen)
+        left = replace(rows.take(hidden.row), y=hidden.left)
+        mixed = np.tensordot(list(self.weights_.values()), fills, 1)
+        about = error_features(left, mixed, variance, fills)
+        return replace(hidden, filled=mixed[hidden.at]), about[hidden.at]
 
-    @cached_property
+    @property
+    def refilled_(self) -> HiddenCells | None:
+        """Return the degrees that were hidden and filled again."""
+        if self._refilled is None:
+            return None
+        found = self._refilled.take(self._refilled.label < self._n_labels)
+        return replace(
+            found,
+            row=self._rows.number[found.row],
+            left=found.left[:, : self._n_labels] * self._whole,
+            degrees=found.degrees * self._whole,
+            filled=found.filled * self._whole,
+        )
+
+    @property
     def hole_weights_(self) -> np.ndarray | None:
         """Return how much each refilled degree counts where the error at holes is estimated."""
-        found = self.refilled_
-        if found is None or self.top_k_ is not None:
+        y = self._rows.y
+        unlike = self.top_k_ is not None or (self.limited_ and not np.isnan(y).any())
+        if self._refilled is None or unlike:
             return None
-        y = self._rows[0].y
-        if self.limited_ and not np.isnan(y).any():
-            return None
-        return weights_of_holes(y, found)
+        weights = weights_of_holes(y, self._refilled)
+        return None if weights is None else weights[self._refilled.label < self._n_labels]
 
     def most_errors(self, y, filled) -> np.ndarray:
-        """Return the largest sum of absolute errors that the holes of each row can have."""
-        return most_errors(self._with_bounds(PartialRows(y)), filled)
+        """Return the largest sum of absolute errors that the holes of each row can have.
+
+        What a row of loose sums may lack counts among them, so it is a little more than that.
+        """
+        if self._lack is not None:
+            y, filled = (add_slack(table / self._whole) for table in (y, filled))
+        return most_errors(self._with_bounds(PartialRows(y)), filled) * self._whole
 
     def _with_bounds(self, rows):
         """Return rows whose holes are at most the recorded degrees, if these are the largest."""
         return rows if self.top_k_ is None else top_k_rows(rows.y)
 
-    @cached_property
-    def sizes_(self) -> ErrorSizes:
-        """Return the expected sizes of errors; plain filling does not need them."""
-        return ErrorSizes(*self._errors)
-
-    @cached_property
+    @property
     def limited_degrees_(self) -> GammaDegrees:
         """Return how degrees vary around what is expected of them."""
-        y, predicted = self._rows[0].y, self._rows[1]
-        row, label = np.nonzero(~np.isnan(y))
-        around = predicted[row, label], y[row, label], label
-        if self.refilled_ is not None:
-            around = self.refilled_.filled, self.refilled_.degrees, self.refilled_.label
+        y, found = self._rows.y, self._refilled
+        if found is not None:
+            around = found.filled, found.degrees, found.label
+        else:
+            row, label = np.nonzero(~np.isnan(y))
+            around = self._predicted[row, label], y[row, label], label
         return GammaDegrees.of_errors(*around, y.shape[1], self.limited_)
 
     def fill(self, rows, predicted) -> np.ndarray:
@@ -224,59 +246,70 @@ class Completer:
         predicted : ndarray of shape (n, n_labels)
             Predictions; those made without the rows, if the rows were learned from.
         """
-        out = np.empty(rows.y.shape)
-        for at, some in rows.blocks(BLOCK):
-            out[at] = self._filled(some, predicted[at])[0]
-        some = rows.limited_rows
-        if len(some):
-            out[some] = self.limited_degrees_.fill_around(out[some], rows.take(some).double())
-        return out
+
+        def complete(some, predicted, _):
+            return self._filled(some, predicted)[0]
+
+        within = self.limited_degrees_.fill_around
+        return self._closed(rows, self._tables(rows, predicted, 1, complete, within)[0])
 
     def fill_with_intervals(self, rows, predicted, coverage) -> np.ndarray:
         """Return the rows with their holes filled, and the ends of intervals."""
-        out = np.empty((3, *rows.y.shape))
-        for at, some in rows.blocks(BLOCK):
-            filled, about = self._filled(some, predicted[at])
-            out[:, at] = filled, *self._ends(some, filled, about, coverage)
+
+        def complete(some, predicted, _):
+            filled, about = self._filled(some, predicted)
+            return filled, *self._ends(some, filled, about, coverage)
+
+        within = partial(self.limited_degrees_.intervals, coverage=coverage)
+        return self._closed(rows, self._tables(rows, predicted, 3, complete, within))
+
+    def _tables(self, rows, predicted, n_tables, complete, within, at_once=BLOCK):
+        """Return so many tables of rows, of shape (n_tables, n, n_labels).
+
+        `complete(rows, predicted, start)` makes them of a block of rows, without their limits, and
+        `within(*tables, rows)` makes others of those that have limits.
+        """
+        rows, predicted = self._opened(rows, predicted)
+        tables = np.empty((n_tables, *rows.y.shape))
+        for at, block in rows.blocks(at_once):
+            tables[:, at] = complete(block, predicted[at], at.start)
         some = rows.limited_rows
         if len(some):
-            limited = rows.take(some).double()
-            filled, low, high = out[:, some]
-            degrees = self.limited_degrees_
-            out[:, some] = degrees.intervals(filled, low, high, limited, coverage)
-        return out
+            tables[:, some] = within(*tables[:, some], rows.take(some))
+        return tables
 
     def _ends(self, rows, filled, about, coverage):
-        """Return the ends of the intervals of completed rows."""
-        reach = np.where(rows.holes, self._reach(rows, about, coverage), 0)
-        upper = filled + reach
-        if self.top_k_ is not None:
-            upper = np.minimum(upper, np.maximum(largest_holes(self._with_bounds(rows)), filled))
-        return cut_to_rows(rows, filled, np.maximum(filled - reach, 0), upper)
+        """Return the ends of the intervals of completed rows, as far as their sums allow."""
+        most = self._with_bounds(rows.unconstrained()).possible[1]
+        reach = np.where(rows.open_holes, self._reach(rows, about, coverage), 0)
+        upper = np.maximum(np.minimum(filled + reach, most), filled)
+        return np.maximum(filled - reach, 0), upper
 
     def row_errors(self, rows, predicted) -> RowErrors:
         """Return what is known about the errors at the holes of rows, a `RowErrors`.
 
         There are two estimates of their sizes: spreads, and widths of intervals, which end at what
         is possible. The geometric mean is taken of a spread and of what a normal error would have.
+        What a row of loose sums lacks is one more unknown.
         """
-        filled, spread, width = np.empty((3, *rows.y.shape))
-        for at, some in rows.blocks(BLOCK):
-            filled[at], about = self._filled(some, predicted[at])
-            low, high = self._ends(some, filled[at], about, WIDTH)
-            spread[at], width[at] = self._reach(some, about), high - low
-        spread = np.where(np.isnan(rows.forced()), spread, 0)
+
+        def complete(some, predicted, _):
+            filled, about = self._filled(some, predicted)
+            low, high = self._ends(some, filled, about, WIDTH)
+            return filled, self._reach(some, about), high - low
+
+        def within(filled, spread, width, limited):
+            return self.limited_degrees_.fill_around(filled, limited), spread, width
+
+        filled, spread, width = self._tables(rows, predicted, 3, complete, within)
+        opened, _ = self._opened(rows, predicted)
+        spread = np.where(np.isnan(opened.forced()), spread, 0)
         spread = np.sqrt(spread * width / (2 * norm.ppf((1 + WIDTH) / 2)))
-        some = rows.limited_rows
-        if len(some):
-            filled[some] = self.limited_degrees_.fill_around(
-                filled[some], rows.take(some).double()
-            )
-            low, high = rows.possible
+        if opened.constrained:
+            low, high = opened.possible
             spread = np.minimum(spread, (high - low) / np.sqrt(12))  # as if all were as probable
-        learned, predicted = self._rows
-        errors = learned.y - self.members_.trusted(predicted)
-        return RowErrors(filled, spread, error_covariance(errors))
+        covariance = error_covariance(self._rows.y - self.members_.predicted)
+        return RowErrors(self._closed(rows, filled), spread * self._whole, covariance)
 
     def draw(self, rows, predicted, n_draws, seed, first=0) -> np.ndarray:
         """Return completed tables that differ from each other as far as their holes are unsure.
@@ -297,60 +330,49 @@ class Completer:
         ndarray of shape (n_draws, n, n_labels)
             A degree that the row gives is the same in all of them.
         """
-        out = np.empty((n_draws, *rows.y.shape))
-        size = min(BLOCK, max(1, NUMBERS // ((2 * TRIALS + n_draws) * rows.y.shape[1])))
-        for at, some in rows.blocks(size):
-            generator = np.random.default_rng([seed, 1, first + at.start])
-            out[:, at] = self._drawn(some.double(), predicted[at], n_draws, seed, generator)
-        some = rows.limited_rows
-        if len(some):
-            limited = rows.take(some).double()
-            expected = self._filled(limited, predicted[some])[0]
-            chance = np.random.default_rng([seed, 2, first])
-            out[:, some] = self.limited_degrees_.draw(expected, limited, n_draws, chance)
-        return out
+
+        def complete(some, predicted, start):
+            generator = np.random.default_rng([seed, 1, first + start])
+            return self._drawn(some, predicted, n_draws, seed, generator)
+
+        def within(filled, *others):
+            generator = np.random.default_rng([seed, 2, first])
+            draws = self.limited_degrees_.draw(filled, others[-1], n_draws, generator)
+            return filled, *draws
+
+        at_once = NUMBERS // ((2 * TRIALS + n_draws) * self._rows.y.shape[1])
+        about = 1 + n_draws, complete, within, min(BLOCK, max(1, at_once))
+        return self._closed(rows, self._tables(rows, predicted, *about)[1:])
 
     def _could_learn(self, n_draws, seed):
         """Return what could have been learned: the same for all pieces of a table."""
         if (n_draws, seed) not in self._learned:
-            rows, predicted = self._rows
-            covariates = _covariates(rows, predicted)
-            start = self.members_.fill_by("normal", rows, predicted)
-            chain = JointNormal(rows.y, covariates, start)
+            rows, known = self._rows, covariates(self._rows, self._predicted)
+            normal = self.members_.members[self.members_.names.index("normal")]
+            chain = JointNormal(rows.y, known, normal.fill(rows, self.members_.predicted)[0])
             learned = Learned(chain, n_draws, np.random.default_rng([seed, 0]))
-            if self.top_k_ is None and len(self._judged) >= FEWEST_FOR_DRAWS:
-                learned.weigh(covariates[self._judged], self.refilled_)
+            judged = self._refilled
+            if self.top_k_ is None and judged is not None and len(judged.row) >= FEWEST_FOR_DRAWS:
+                learned.weigh(known[judged.row], judged)
             self._learned = {(n_draws, seed): learned}
         return self._learned[n_draws, seed]
 
     def _drawn(self, rows, predicted, n_draws, seed, generator):
-        """Return draws of rows: by what all rows share, and by chance of their own."""
+        """Return filled rows, and draws: by what all rows share, and by chance of their own."""
         filled, about = self._filled(rows, predicted)
-        out = np.repeat(filled[None], n_draws, axis=0)
+        out = np.repeat(filled[None], 1 + n_draws, axis=0)
         unsure = np.isnan(rows.forced()).any(axis=1)
         if unsure.any():
-            covariates = _covariates(rows, predicted)[unsure]
+            known = covariates(rows, predicted)[unsure]
             rows, filled = rows.unconstrained().take(unsure), filled[unsure]
             spread, learned = self._reach(rows, about[unsure]), self._could_learn(n_draws, seed)
-            around = learned.around(rows.y, covariates, filled, generator)
-            out[:, unsure] = draw_rows(self._with_bounds(rows), *around, spread)
+            around = learned.around(rows.y, known, filled, generator)
+            out[1:, unsure] = draw_rows(self._with_bounds(rows), *around, spread)
         return out
 
     def _reach(self, rows, about, coverage=None):
-        """Return how far degrees may be from what is filled in.
-
-        That is as far as a share `coverage` of them is, or else a standard deviation. If nothing
-        could be hidden, and in rows of which nothing is known unless such rows were hidden, the
-        errors of predictions are all that tells it.
-        """
-        errors, empty = self._of_predictions, rows.holes.all(axis=1, keepdims=True)
-        predicted = errors.spread if coverage is None else errors.reach(coverage)
-        if self.refilled_ is None:
-            reach = np.broadcast_to(predicted if coverage is None else np.inf, rows.y.shape)
-        else:
-            sizes = self.sizes_
-            reach = sizes.spread(about) if coverage is None else sizes.reach(about, coverage)
-            reach = reach if self._hid_rows else np.where(empty, predicted, reach)
+        """Return how far degrees may be from what is filled in, see `ErrorModel.reach`."""
+        reach = self.errors_.reach(rows, about, coverage)
         if self.top_k_ is None:
             return reach
         normal = 1.0 if coverage is None else norm.ppf((1 + coverage) / 2)
@@ -358,28 +380,20 @@ class Completer:
 
     def _filled(self, rows, predicted):
         """Return completed rows, without their constraints, and what tells the sizes of errors."""
-        rows = rows.unconstrained().double()
+        rows = rows.unconstrained()
         fills, variance = self.members_.fills(rows, predicted)
-        filled = np.where(rows.holes, self._mixed(fills), rows.y)
+        filled = np.where(rows.holes, np.tensordot(list(self.weights_.values()), fills, 1), rows.y)
         if self.top_k_ is not None:
             filled = fill_top_k(self.top_k_, top_k_rows(rows.y))[0]
-        return filled, _error_features(rows, filled, variance, fills)
-
-    def _mixed(self, fills):
-        return np.tensordot(list(self.weights_.values()), fills, 1)
+        return filled, error_features(rows, filled, variance, fills)
 
 
-def _covariates(rows, predicted):
-    """Return the covariates that draws should correlate with."""
-    return predicted if rows.features is None else rows.features
+def learn_completer(kept, n_jobs=None) -> Completer:
+    """Return what a `HeldOutSample` tells about completing, learned when first asked for."""
 
+    def learn(kept):
+        expected = None if kept.lower is None else kept.degrees
+        about = kept.groups, expected, kept.loose
+        return Completer(n_jobs=n_jobs).fit(kept.rows(), kept.predicted, *about)
 
-def _error_features(rows, filled, variance, fills):
-    """Return for each degree what may tell the size of its error, as the last axis.
-
-    The first is what the row leaves to its holes, which no error can exceed.
-    """
-    each = [] if rows.spread_features is None else list(rows.spread_features.T[..., None])
-    counts = rows.holes.sum(axis=1, keepdims=True)
-    same = np.broadcast_arrays(rows.rest[:, None], counts, *each, filled)[:-1]
-    return np.stack([*same, filled, np.sqrt(variance), fills.std(axis=0)], axis=-1)
+    return kept.learned("completer", learn)

@@ -1,15 +1,20 @@
-"""The members of the mixture that fills holes, see `inldl.completion.member`."""
+"""Members of the mixture that fills holes: what each must offer, all of them, and their mixture.
+
+A member is learned from rows and predictions that were made without them. It maps rows with holes
+and predictions to distributions that keep the observed degrees. To add one, write a class with the
+interface of `Member` and add it to `MEMBERS`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, Protocol, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from inldl import kernels
-from inldl.completion.member import Member, Training
 from inldl.completion.normal import Normal
 from inldl.rows.density import mean_degrees
 from inldl.rows.partial import PartialRows
@@ -19,8 +24,111 @@ from inldl.solvers.gaussian import (
     given_observed,
     pairwise_covariance,
 )
+from inldl.uncertainty.hiding import HiddenCells, hide_each_label
 
 Array = np.ndarray
+
+
+class Member(Protocol):
+    """One way to fill the holes of rows."""
+
+    name: str
+    """Under which its weight is shown."""
+
+    safe: float
+    """Its weight before any degree was hidden and filled again; those of all sum to 1."""
+
+    follows: bool
+    """Whether it goes on from what the member before it in the list filled in."""
+
+    @classmethod
+    def learn(cls, training: Mixture) -> Self | None:
+        """Return what is learned from rows and predictions; None if it is to be left out."""
+
+    def fill(
+        self, rows: PartialRows, predicted: Array, before: Array | None
+    ) -> tuple[Array, Array | None]:
+        """Return rows without holes, and the variances of their errors if it knows them.
+
+        `before` is what the member before it made of the rows, if it follows that.
+        """
+
+
+class Mixture:
+    """Members that are learned from the same rows, one after the other.
+
+    Members learn from its `rows` and `predicted`, from `hidden` degrees, and from the `members`
+    before them. There are `n_trees` trees of a label, if any. Predictions of labels that correlate
+    negatively with observed degrees are replaced by their mean.
+    """
+
+    def __init__(
+        self,
+        rows: PartialRows,
+        predicted: Array,
+        n_trees: int = 0,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._contrary, self._means = contrary_labels(rows.y, predicted), predicted.mean(axis=0)
+        self.rows, self.predicted = rows, self.trusted(predicted)
+        self.n_trees, self.seed, self.n_jobs = n_trees, seed, n_jobs
+        self._filled: dict[int, Array] = {}
+        self.members: list[Member] = []
+        for kind in MEMBERS:
+            member = kind.learn(self)
+            if member is not None:
+                self.members.append(member)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the members, in the order of their fills."""
+        return [member.name for member in self.members]
+
+    @cached_property
+    def hidden(self) -> HiddenCells:
+        """Rows of which one observed degree each is hidden."""
+        return hide_each_label(self.rows.y, self.seed)
+
+    def fill_hidden(self, n: int | None = None) -> Array:
+        """Return what the last of the first n members so far makes of rows with hidden degrees."""
+        n = len(self.members) if n is None else n
+        if n not in self._filled:
+            member = self.members[n - 1]
+            before = self.fill_hidden(n - 1) if member.follows else None
+            left, predicted = PartialRows(self.hidden.left), self.predicted[self.hidden.row]
+            self._filled[n] = member.fill(left, predicted, before)[0]
+        return self._filled[n]
+
+    def trusted(self, predicted: Array) -> Array:
+        """Replace predictions that correlate negatively with observed degrees by their mean."""
+        return np.where(self._contrary, self._means, predicted)
+
+    def fills(self, rows: PartialRows, predicted: Array) -> tuple[Array, Array]:
+        """Return what each member makes of rows, and expected squared errors.
+
+        These are of the last member that knows them.
+        """
+        predicted, variance = self.trusted(predicted), np.zeros(rows.y.shape)
+        fills: list[Array] = []
+        for member in self.members:
+            filled, known = member.fill(rows, predicted, fills[-1] if fills else None)
+            fills.append(filled)
+            variance = variance if known is None else known
+        return np.array(fills), variance
+
+
+def contrary_labels(y: Array, predicted: Array) -> Array:
+    """Return which labels have smaller predictions where their degrees are larger.
+
+    A mean of all other rows is the smaller, the larger the degree of the row itself. Where
+    features tell nothing, predictions made without a row are such means: they give it away.
+    """
+    seen = ~np.isnan(y)
+    count = np.maximum(seen.sum(axis=0), 1)
+    parts = [np.where(seen, values, 0) for values in (y, predicted)]
+    deviations = [np.where(seen, part - part.sum(axis=0) / count, 0) for part in parts]
+    return (deviations[0] * deviations[1]).sum(axis=0) < 0
 
 
 class Near:
@@ -32,9 +140,9 @@ class Near:
         self.spread = spread
 
     @classmethod
-    def learn(cls, rows: PartialRows, predicted: Array, training: Training) -> Self:
+    def learn(cls, training: Mixture) -> Self:
         """Learn the mean squared error of each label."""
-        return cls(mean_degrees((rows.y - predicted) ** 2) + TINY)
+        return cls(mean_degrees((training.rows.y - training.predicted) ** 2) + TINY)
 
     def fill(self, rows: PartialRows, predicted: Array, before: Any = None) -> tuple[Array, None]:
         """Return completed rows."""
@@ -47,7 +155,7 @@ class Scaled:
     name, safe, follows = "scaled", 0.0, False
 
     @classmethod
-    def learn(cls, rows: PartialRows, predicted: Array, training: Training) -> Self:
+    def learn(cls, training: Mixture) -> Self:
         """Learn nothing."""
         return cls()
 
@@ -69,9 +177,9 @@ class RootNormal:
         self.covariance = covariance
 
     @classmethod
-    def learn(cls, rows: PartialRows, predicted: Array, training: Training) -> Self:
+    def learn(cls, training: Mixture) -> Self:
         """Learn the covariance of the errors of roots."""
-        return cls(pairwise_covariance(_root(rows.y) - _root(predicted)))
+        return cls(pairwise_covariance(_root(training.rows.y) - _root(training.predicted)))
 
     def fill(self, rows: PartialRows, predicted: Array, before: Any = None) -> tuple[Array, Array]:
         """Return completed rows, and the variances of their errors."""
@@ -95,13 +203,12 @@ class Forest:
         self.forests, self.n_jobs = forests, n_jobs
 
     @classmethod
-    def learn(cls, rows: PartialRows, predicted: Array, training: Training) -> Self | None:
+    def learn(cls, training: Mixture) -> Self | None:
         """Learn a forest for each label, if there are to be trees."""
         if not training.n_trees:
             return None
-        hidden = training.hidden
-        left = PartialRows(hidden.left)
-        seen = _tree_features(left, training.fill_hidden(), predicted[hidden.rows])
+        hidden, predicted = training.hidden, training.predicted[training.hidden.row]
+        seen = _tree_features(PartialRows(hidden.left), training.fill_hidden(), predicted)
 
         def grow(label: int, at: Array) -> kernels.ExtraTrees | None:
             if not at.any():
@@ -109,13 +216,12 @@ class Forest:
             how = {"n_trees": training.n_trees, "seed": training.seed + label}
             return kernels.ExtraTrees(seen[at], hidden.degrees[at], **how)
 
-        labels = (hidden.labels == label for label in range(rows.y.shape[1]))
+        labels = (hidden.label == label for label in range(hidden.left.shape[1]))
         return cls(_each_label(grow, labels, training.n_jobs), training.n_jobs)
 
     def fill(self, rows: PartialRows, predicted: Array, before: Any) -> tuple[Array, None]:
         """Return completed rows."""
-        holes = rows.holes & (rows.holes.sum(axis=1, keepdims=True) > 1)  # the sum gives one
-        seen = _tree_features(rows, before, predicted)
+        holes, seen = rows.open_holes, _tree_features(rows, before, predicted)
 
         def predict(label: int, forest: kernels.ExtraTrees | None) -> Array:
             at = holes[:, label]

@@ -14,7 +14,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from inldl.completion.member import Training
 from inldl.rows.density import evenly_spaced
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import (
@@ -58,9 +57,9 @@ class Normal:
     name, safe, follows = "normal", 0.5, False
 
     @classmethod
-    def learn(cls, rows: PartialRows, predicted: Array, training: Training | None = None) -> Self:
+    def learn(cls, training: Any) -> Self:
         """Learn from rows and predictions."""
-        return cls(rows, predicted)
+        return cls(training.rows, training.predicted)
 
     def __init__(self, rows: PartialRows, predicted: Array) -> None:
         n_labels = rows.y.shape[1]

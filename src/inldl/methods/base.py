@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from inldl.completion.loose_sums import learn_completer
+from inldl.completion.completer import learn_completer
 from inldl.engines import is_lazy, one_blas_thread, open_rows
 from inldl.errors import warn_user
 from inldl.metrics import METRICS, Pair

@@ -14,7 +14,7 @@ from inldl.errors import DataError
 from inldl.methods.base import TO_EXPORT, DistributionEstimator
 from inldl.methods.parameters import Jobs, Known, parameters
 from inldl.rows.checks import FLOATS, check_ratios
-from inldl.rows.density import mean_degrees
+from inldl.rows.density import constant_distribution, mean_degrees
 from inldl.rows.inputs import as_weights, validate_features, validate_fit
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
@@ -68,7 +68,7 @@ class ConstantLDL(DistributionEstimator):
         if self.known == "ratios":
             check_ratios(y)
         if self.strategy == "mean" and self.known == "ratios":
-            means = PartialRows(y, weight=weights).constant_distribution()
+            means = constant_distribution(PartialRows(y, weight=weights))
         elif self.strategy == "mean":
             means = np.maximum(mean_degrees(y, weights), 0)
         uniform = np.full(self.n_labels_, 1 / self.n_labels_)

@@ -172,7 +172,7 @@ def draw_sample(rows, most, seed) -> tuple[np.ndarray, Any]:
         numbers = np.union1d(numbers, np.concatenate(more))
         numbers, sample = _with_weight(numbers, rows.take(numbers))
         seen = ~np.isnan(sample.y).all(axis=0)
-        check_degrees([DegreeFacts(seen, None, None, False)], rows.label_names)
+        check_degrees([DegreeFacts(len(numbers), seen)], rows.label_names)
     return numbers, sample
 
 

@@ -21,7 +21,7 @@ from inldl.methods.kernel_features import (
 )
 from inldl.methods.parameters import Count, Positive, parameters
 from inldl.rows.checks import check_ratios
-from inldl.rows.density import mean_degrees
+from inldl.rows.density import constant_distribution, mean_degrees
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
 from inldl.solvers.landmark_kernel import Basis
@@ -148,7 +148,7 @@ def scale_ratios(columns, y, weights, seed, n_jobs=None) -> np.ndarray:
     """
     check_ratios(y)
     rows = PartialRows(PartialRows(y).ratios, weight=weights)
-    first = rows.scaled(rows.constant_distribution())
+    first = rows.scaled(constant_distribution(rows))
     choice = choose_kernel(columns, first, seed, n_jobs, weights=weights)
     features = kernel_features(columns, choice.kernel, choice.scale, FINE, seed)
     basis = Basis.of(features, columns, weights)

@@ -8,9 +8,8 @@ from scipy.optimize import nnls
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from inldl.errors import DataError
 from inldl.methods.members import KernelRidgeLDL
-from inldl.rows.checks import as_degrees, check_number
+from inldl.rows.checks import as_degrees, check_number, refuse_first
 from inldl.rows.inputs import check_rows
 from inldl.uncertainty.heldout import predict_held_out
 
@@ -106,28 +105,22 @@ def checked_votes(votes, n) -> np.ndarray:
         raise ValueError(
             f"votes must be one number for each of {n} rows, but its shape is {votes.shape}."
         )
-    bad = np.flatnonzero(~(np.isfinite(votes) & (votes >= 0)))
-    if bad.size:
-        raise DataError(
-            "votes is {votes:g} in {row}; give how many votes each row rests on, 0 or more.",
-            votes=votes[bad[0]],
-            row=int(bad[0]),
-        )
+    refuse_first(
+        ~(np.isfinite(votes) & (votes >= 0)),
+        "votes is {votes:g} in {row}; give how many votes each row rests on, 0 or more.",
+        votes=votes,
+    )
     return votes
 
 
 def _check_counts(y):
     """Refuse values that are not counts."""
-    bad = np.argwhere(~(y >= 0))
-    if bad.size:
-        row, label = map(int, bad[0])
-        raise DataError(
-            "Label {label} is {value:g} in {row}, which is not a count; give counts without "
-            "holes, or degrees and how many votes each row rests on.",
-            label=label,
-            value=y[row, label],
-            row=row,
-        )
+    refuse_first(
+        ~(y >= 0),
+        "Label {label} is {value:g} in {row}, which is not a count; give counts without holes, or "
+        "degrees and how many votes each row rests on.",
+        value=y,
+    )
     if (y.sum(axis=1) <= 1 + 1e-6).all():
         raise ValueError(
             "All rows of y sum to 1 or less, so y holds shares; give votes, the number of votes "

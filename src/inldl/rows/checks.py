@@ -157,46 +157,37 @@ def framed(rows: Any, values: Any, columns: Any) -> Any:
 
 
 class DegreeFacts(NamedTuple):
-    """What rows of degrees look like: the labels seen, and the first rows that cannot be shares.
+    """What rows of degrees look like; rows without weight do not count."""
 
-    A row outside [0, 1] is a number, a complete row with another sum than 1 comes with its sum.
-    Rows without weight do not count; `weightless` says that there are no others.
-    """
-
-    seen: Array
-    outside: int | None
-    off: tuple[int, float] | None
-    weightless: bool = False
+    n_rows: int  # that count
+    seen: Array  # which labels are observed
+    outside: str = ""  # where the first degree outside [0, 1] is
+    off: str = ""  # else the first complete row that does not sum to 1
 
 
 def degree_facts(y: Array, first_row: int = 0, sample_weight: Any = None) -> DegreeFacts:
     """Look through rows of degrees, the first of which is row `first_row` of them all."""
+    number = first_row + np.arange(len(y))
     if sample_weight is not None and not np.all(sample_weight):
-        return _facts_of_some(y, np.flatnonzero(sample_weight), first_row)
-    seen = ~np.isnan(np.fmax.reduce(y, axis=0))
+        kept = np.flatnonzero(sample_weight)
+        y, number = y[kept], number[kept]
+        if not kept.size:
+            return DegreeFacts(0, np.zeros(y.shape[1], bool))
+    outside = off = ""
     if np.fmin.reduce(y, axis=None) < 0 or np.fmax.reduce(y, axis=None) > 1:
-        row = int(np.flatnonzero(((y < 0) | (y > 1)).any(axis=1))[0])
-        return DegreeFacts(seen, first_row + row, None)
-    # Rows with holes sum to NaN, which is never off.
-    off = np.flatnonzero(is_off(np.abs(y.sum(axis=1) - 1), y))
-    if not off.size:
-        return DegreeFacts(seen, None, None)
-    return DegreeFacts(seen, None, (first_row + int(off[0]), float(y[off[0]].sum())))
-
-
-def _facts_of_some(y: Array, rows: Array, first_row: int) -> DegreeFacts:
-    """Look through some rows of degrees."""
-    if not rows.size:
-        return DegreeFacts(np.zeros(y.shape[1], bool), None, None, weightless=True)
-    found = degree_facts(y[rows])
-    outside = None if found.outside is None else first_row + int(rows[found.outside])
-    off = None if found.off is None else (first_row + int(rows[found.off[0]]), found.off[1])
-    return DegreeFacts(found.seen, outside, off)
+        row = ((y < 0) | (y > 1)).any(axis=1).argmax()
+        outside = f"y has degrees outside [0, 1], first in row {number[row]}"
+    else:  # rows with holes sum to NaN, which is never off
+        sums = y.sum(axis=1)
+        for row in np.flatnonzero(is_off(np.abs(sums - 1), y))[:1]:
+            first = f"first row {number[row]} (sum {sums[row]:.6g})"
+            off = f"complete rows of y do not sum to 1, {first}"
+    return DegreeFacts(len(y), ~np.isnan(np.fmax.reduce(y, axis=0)), outside, off)
 
 
 def check_degrees(facts: Sequence[DegreeFacts], names: Any) -> None:
     """Refuse labels that were nowhere seen; warn once about rows that cannot be shares."""
-    if all(found.weightless for found in facts):
+    if not any(found.n_rows for found in facts):
         raise ValueError(WEIGHTLESS)
     unseen = np.flatnonzero(~np.any([found.seen for found in facts], axis=0))
     if unseen.size:
@@ -207,19 +198,26 @@ def check_degrees(facts: Sequence[DegreeFacts], names: Any) -> None:
             label=label if names is None else names[label],
             count=unseen.size,
         )
-    outside = [found.outside for found in facts if found.outside is not None]
-    off = [found.off for found in facts if found.off is not None]
-    if outside:
-        problem = f"y has degrees outside [0, 1], first in row {outside[0]}"
-    elif off:
-        row, total = off[0]
-        problem = f"complete rows of y do not sum to 1, first row {row} (sum {total:.6g})"
-    else:
-        return
-    warn_user(
-        f"{problem}; degrees are shares of a whole: divide each complete row by its sum, and mark "
-        "unobserved degrees with NaN, not 0."
-    )
+    problems = [*(found.outside for found in facts), *(found.off for found in facts)]
+    problem = next(filter(None, problems), "")
+    if problem:
+        warn_user(
+            f"{problem}; degrees are shares of a whole: divide each complete row by its sum, "
+            "and mark unobserved degrees with NaN, not 0."
+        )
+
+
+def refuse_first(wrong: Array, sentence: str, first_row: int = 0, **facts: Any) -> None:
+    """Refuse the first row that is wrong, or the first cell (row, label), if there is one.
+
+    Rows are counted from `first_row`. Facts that are arrays have a value for each row or cell;
+    `{count}` is how many are wrong.
+    """
+    bad = np.argwhere(wrong)
+    for at in map(tuple, bad[:1].tolist()):
+        here = {name: a[at] if isinstance(a, np.ndarray) else a for name, a in facts.items()}
+        here |= {"row": first_row + at[0], "count": len(bad)}
+        raise DataError(sentence, **here, **({"label": at[1]} if len(at) > 1 else {}))
 
 
 def check_fillable(y: Array, first_row: int = 0) -> None:
@@ -231,17 +229,15 @@ def check_fillable(y: Array, first_row: int = 0) -> None:
         return
     margin = sum_tolerance(y.dtype)
     outside = (y > 1 + margin) | (y < -margin)
-    if outside.any():
-        row, column = np.argwhere(outside)[0]
-        advice = "divide percentages by 100" if y[row, column] > 1 else "correct it"
-        raise DataError(
-            "Row {number} of y has the degree {degree:g}, so nothing can be filled in: degrees "
-            "are shares of a whole, from 0 to 1; {advice}.",
-            row=int(first_row + row),
-            label=int(column),
-            degree=y[row, column],
-            advice=advice,
-        )
+    percent = (y[outside][:1] > 1).any()
+    refuse_first(
+        outside,
+        "Row {number} of y has the degree {degree:g}, so nothing can be filled in: degrees are "
+        "shares of a whole, from 0 to 1; {advice}.",
+        first_row,
+        degree=y,
+        advice="divide percentages by 100" if percent else "correct it",
+    )
     sums, _, over = wrong_sums(y)
     advice = "correct them, or put 0 for the missing ones and divide the row by its sum"
     refuse_excess(over, sums, "y", f"nothing is left to fill in: {advice}", first_row)
@@ -249,17 +245,15 @@ def check_fillable(y: Array, first_row: int = 0) -> None:
 
 def refuse_excess(over: Array, sums: Array, name: str, advice: str, first_row: int = 0) -> None:
     """Refuse rows of the array `name` whose observed degrees are `over` the whole."""
-    rows = np.flatnonzero(over)
-    if rows.size:
-        raise DataError(
-            "The observed degrees of row {number} of {array} sum to {total:.6g}, more than 1 "
-            "({count} such row(s)); {advice}.",
-            row=int(first_row + rows[0]),
-            array=name,
-            total=sums[rows[0]],
-            count=rows.size,
-            advice=advice,
-        )
+    refuse_first(
+        over,
+        "The observed degrees of row {number} of {array} sum to {total:.6g}, more than 1 ({count} "
+        "such row(s)); {advice}.",
+        first_row,
+        array=name,
+        total=sums,
+        advice=advice,
+    )
 
 
 def check_ratios(y: Array, first_row: int = 0) -> None:
@@ -268,19 +262,18 @@ def check_ratios(y: Array, first_row: int = 0) -> None:
     Rows are counted from `first_row`. Sums that rounding explains are fine.
     """
     observed = (~np.isnan(y)).sum(axis=1)
-    partial = np.flatnonzero((observed > 0) & (observed < y.shape[1]))
-    sums = np.asarray(np.nansum(y[partial], axis=1, dtype=np.float64))
-    off = is_off(np.abs(sums - 1), y[partial]) & (sums != 0)
-    wrong = np.flatnonzero(off | (y[partial] < 0).any(axis=1))
-    if wrong.size:
-        raise DataError(
-            "The known degrees of {row} sum to {total:.6g}, but ratios sum to 1 in each row with "
-            "holes ({count} row(s) do not): divide these rows by their sums, or leave "
-            "known='ratios' (--ratios) out if they are degrees.",
-            row=int(first_row + partial[wrong[0]]),
-            total=sums[wrong[0]],
-            count=wrong.size,
-        )
+    partial = (observed > 0) & (observed < y.shape[1])
+    sums = np.asarray(np.nansum(y, axis=1, dtype=np.float64))
+    wrong = partial & (sums != 0)
+    wrong[wrong] = is_off(np.abs(sums[wrong] - 1), y[wrong])
+    refuse_first(
+        wrong | (partial & (y < 0).any(axis=1)),
+        "The known degrees of {row} sum to {total:.6g}, but ratios sum to 1 in each row with "
+        "holes ({count} row(s) do not): divide these rows by their sums, or leave "
+        "known='ratios' (--ratios) out if they are degrees.",
+        first_row,
+        total=sums,
+    )
 
 
 def look_like_ratios(y: Array) -> bool:

@@ -15,7 +15,10 @@ from the rows so filled are repeated (expectation-maximisation).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -170,27 +173,18 @@ class GammaDegrees:
         low, high = rows.possible
         filled, variance = rows.project((low + high) / 2), np.zeros(rows.y.shape)
         selection = Selection.start(rows) if by_size else None
-        learned = cls._estimated(rows, filled, variance, prior, selection)
+
+        def estimate(selection: Selection | None) -> GammaDegrees:
+            mean = np.maximum(filled.mean(axis=0), SMALLEST_MEAN)
+            around = mean if prior is None else np.maximum(prior, SMALLEST_MEAN)
+            scale = (((filled - around) ** 2 + variance) / around).mean(axis=0) + 1e-7
+            return cls(mean, scale, selection and selection.updated(rows.holes, filled))
+
+        learned = estimate(selection)
         for _ in range(EM_STEPS):
             filled, variance = learned.fill(rows, prior)
-            learned = cls._estimated(rows, filled, variance, prior, learned.selection)
+            learned = estimate(learned.selection)
         return learned
-
-    @classmethod
-    def _estimated(
-        cls,
-        rows: PartialRows,
-        filled: Array,
-        variance: Array,
-        prior: Array | None,
-        selection: Selection | None,
-    ) -> GammaDegrees:
-        """Return new estimates from filled rows and the variances of their holes."""
-        mean = np.maximum(filled.mean(axis=0), SMALLEST_MEAN)
-        around = mean if prior is None else np.maximum(prior, SMALLEST_MEAN)
-        scale = (((filled - around) ** 2 + variance) / around).mean(axis=0) + 1e-7
-        selection = None if selection is None else selection.updated(rows.holes, filled)
-        return cls(mean, scale, selection)
 
     @classmethod
     def of_errors(
@@ -283,7 +277,7 @@ class GammaDegrees:
 def _given_sums(spread: Array, rows: PartialRows) -> Array:
     """Return the variances that are left once the sums of parts of rows are known."""
     variance = np.where(rows.holes, spread, 0)
-    for cells, _ in rows.parts:
+    for cells, *_ in rows.parts:
         whole = np.where(cells, variance, 0).sum(axis=1, keepdims=True)
         share = variance / np.maximum(whole, LEAST_VARIANCE**2)
         variance = np.where(cells, variance * np.maximum(1 - share, 0), variance)
@@ -296,8 +290,8 @@ def _mean_of_peers(filled: Array, rows: PartialRows) -> Array:
     for at in np.array_split(np.arange(len(filled)), max(1, filled.size // 500_000)):
         some = rows.take(at)
         same = some.bounded[:, :, None] & some.bounded[:, None, :]
-        for bounds in (*some.box, some.part_numbers):
-            same &= bounds[:, :, None] == bounds[:, None, :]
+        for known in (*some.box, *(cells for cells, *_ in some.parts)):
+            same &= known[:, :, None] == known[:, None, :]
         count = same.sum(axis=2)
         sums = np.einsum("ijk,ik->ij", same, filled[at])
         out[at] = np.where(count > 0, sums / np.maximum(count, 1), filled[at])
@@ -327,6 +321,44 @@ def mean_degrees(y: Array, weights: Array | None = None) -> Array:
         return known.sum(axis=0, dtype=float) / np.maximum(seen.sum(axis=0), 1)
     count = weights @ seen
     return weights @ known / np.where(count > 0, count, 1)
+
+
+def constant_distribution(
+    rows: PartialRows, rounds: int = 50, small_change: float = 1e-4
+) -> Array:
+    """Return the distribution that, predicted for every row, agrees best with its ratios.
+
+    It is the mean of the rows, completed and scaled by itself.
+    """
+    rows, n_labels = replace(rows, y=rows.ratios), rows.y.shape[1]
+    return fixed_point(partial(sum_completed, rows), n_labels, rounds, small_change)
+
+
+def sum_completed(rows: PartialRows, p: Array) -> tuple[Array, float]:
+    """Return the sum of the rows that have ratios, completed by a distribution p; their count.
+
+    Rows count by their weights.
+    """
+    known = np.where(rows.holes, 0, rows.y)
+    some = known.any(axis=1) * (1.0 if rows.weight is None else rows.weight)
+    completed = np.where(rows.holes, p, known * rows.scales(p)[:, None])
+    return some @ completed, float(some.sum())
+
+
+def fixed_point(
+    completed: Callable[[Array], Any], n_labels: int, rounds: int = 50, small_change: float = 1e-4
+) -> Array:
+    """Return the distribution p that is the mean of all rows if they are completed by p.
+
+    `completed(p)` returns the sum of the rows, and how many they are; then perhaps more.
+    """
+    p = np.full(n_labels, 1 / n_labels)
+    for _ in range(rounds):
+        total, count, *_ = completed(p)
+        before, p = p, total / max(count, 1)
+        if np.abs(p - before).max() < small_change:
+            break
+    return p
 
 
 def quantiles(y: Array, level: float, weights: Array | None = None) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from inldl.rows.checks import (
     check_degrees,
     degree_facts,
     label_names,
+    refuse_first,
     rounding_gap,
     sum_tolerance,
     unmask,
@@ -122,13 +122,12 @@ def validate_chunk_features(X: Any, ensure_min_samples: int = 0) -> Array:
 
 def check_predictable(values: Array, first_row: int = 0) -> None:
     """Refuse rows for which `values` that are not finite were computed."""
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    if bad.size:
-        raise DataError(
-            "The model gives no number for {row}: its features are too large for the model, or "
-            "the model is damaged; check them, and fit again if they are right.",
-            row=int(first_row + bad[0]),
-        )
+    refuse_first(
+        ~np.isfinite(values).all(axis=1),
+        "The model gives no number for {row}: its features are too large for the model, or the "
+        "model is damaged; check them, and fit again if they are right.",
+        first_row,
+    )
 
 
 def validate_row_array(name: str, a: Any, first_row: int = 0) -> Array:
@@ -141,14 +140,13 @@ def validate_row_array(name: str, a: Any, first_row: int = 0) -> Array:
 
 def check_weights(weights: Array, first_row: int = 0) -> None:
     """Refuse weights of rows that are negative or not finite."""
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if bad.size:
-        raise DataError(
-            "sample_weight has {value:g} in {row}; weights of rows are finite and not negative: "
-            "correct it, or give 0 to leave the row out.",
-            value=weights.flat[bad[0]],
-            row=int(first_row + bad[0]),
-        )
+    refuse_first(
+        ~(np.isfinite(weights) & (weights >= 0)),
+        "sample_weight has {value:g} in {row}; weights of rows are finite and not negative: "
+        "correct it, or give 0 to leave the row out.",
+        first_row,
+        value=weights,
+    )
 
 
 def as_weights(sample_weight: Any, n: int | None = None) -> Array | None:
@@ -188,22 +186,22 @@ def weight_column(sample_weight: Any) -> dict[str, Any]:
 
 
 def bound_arrays(
-    X: Any, y: Any, lower: Any, upper: Any, sums: Mapping[Any, Any] | None
-) -> tuple[dict[str, Any], tuple[Array, ...], tuple[str, ...] | None]:
-    """Return bounds and sums as 2-D arrays, the columns of groups, and the names of labels."""
+    X: Any, y: Any, lower: Any, upper: Any, sums: Mapping[Any, Any], names: Any
+) -> tuple[dict[str, Any], tuple[Array, ...]]:
+    """Return bounds and sums as 2-D arrays, numbers of rows, and the columns of groups."""
     check_2d(y)
-    names, n, n_labels = label_names(y), _shape(X)[0], _shape(y)[1]
+    n, n_labels = _shape(X)[0], _shape(y)[1]
     arrays: dict[str, Any] = {}
     for name, bounds in (("lower", lower), ("upper", upper)):
         if bounds is not None:
             _check_names(bounds, name, names)
             arrays[name] = unmask(bounds)
-    groups: tuple[Array, ...] = ()
+    groups, totals = as_groups(sums, (n, n_labels), names)
     if sums:
-        groups, arrays["sums"] = as_groups(sums, (n, n_labels), names)
+        arrays["sums"] = totals
     if n is not None:
-        arrays["row"] = np.arange(n, dtype=np.float64)[:, None]
-    return arrays, groups, None if names is None else tuple(names)
+        arrays["row"] = np.arange(n)[:, None]
+    return arrays, groups
 
 
 def _shape(a: Any) -> tuple[Any, ...]:
@@ -212,11 +210,10 @@ def _shape(a: Any) -> tuple[Any, ...]:
     return n if isinstance(n, (int, np.integer)) else None, *others
 
 
-def as_bounds(given: Any, name: str, shape: tuple[int, int], names: Any, default: float) -> Array:
+def as_bounds(given: Any, name: str, shape: tuple[int, ...], default: float) -> Array:
     """Return bounds as an array without NaN."""
     if given is None:
         return np.full(shape, default)
-    _check_names(given, name, names)
     bounds = as_degrees(given, name).astype(np.float64)
     if bounds.shape != shape:
         raise ValueError(
@@ -278,71 +275,57 @@ def _columns(labels: Any, n_labels: int, names: Any) -> Iterator[int]:
             raise ValueError(f"sums names the label {label!r}; the labels are {shown}.")
 
 
-@dataclass(frozen=True)
-class BoundFacts:
-    """What messages about bounds and sums say, and by how much sums may be off."""
-
-    names: Any
-    first_row: int | Array | None
-    margin: float
-
-    @classmethod
-    def of(cls, y: Array, names: Any, first_row: int | Array | None) -> BoundFacts:
-        """Let sums be off by what the precision of `y` or its rounding explains."""
-        return cls(names, first_row, max(sum_tolerance(y.dtype), rounding_gap(y)))
-
-    def label(self, column: Any) -> Any:
-        """Return the name of a label, or its number."""
-        return int(column) if self.names is None else self.names[column]
-
-    def row(self, row: int) -> Any:
-        """Return the number of a row, or where it stands."""
-        if self.first_row is None:
-            return f"row {row} of a block of rows"
-        if isinstance(self.first_row, np.ndarray):
-            return int(self.first_row[row])
-        return int(self.first_row + row)
+def check_limits(rows: Any, lower: Array, upper: Array) -> None:
+    """Refuse `PartialRows` whose bounds, given as `lower` and `upper`, no degrees can meet."""
+    try:
+        _check_limits(rows, lower, upper)
+    except DataError as error:
+        number, label = rows.number, error.label
+        where = f"row {error.row} of a block of rows" if number is None else int(number[error.row])
+        label = label if label is None or rows.names is None else rows.names[label]
+        raise error.with_facts(row=where, label=label) from None
 
 
-def check_bounds(y: Array, lower: Array, upper: Array, facts: BoundFacts) -> None:
-    """Refuse bounds that no degree can meet, or that an observed one does not."""
-    wrong = (lower > upper) | (lower > 1) | (upper < 0)
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise DataError(
-            "The bounds of label {label} in {row} are {low:g} and {high:g}, and no share is "
-            "between them: correct them, or leave them out (NaN).",
-            row=facts.row(row), label=facts.label(column),
-            low=lower[row, column], high=upper[row, column],
-        )  # fmt: skip
-    outside = (y < lower - facts.margin) | (y > upper + facts.margin)
-    if outside.any():
-        row, column = np.argwhere(outside)[0]
-        raise DataError(
-            "The observed degree of label {label} in {row} is {degree:g}, outside of its bounds "
-            "{low:g} and {high:g}: correct one of them, or leave the bounds out (NaN).",
-            row=facts.row(row), label=facts.label(column), degree=y[row, column],
-            low=lower[row, column], high=upper[row, column],
-        )  # fmt: skip
+def _check_limits(rows: Any, lower: Array, upper: Array) -> None:
+    """Do the same, with rows and labels as numbers.
 
-
-def check_totals(rows: Any, facts: BoundFacts) -> None:
-    """Refuse `PartialRows` whose bounds leave too little or too much for a sum that is known."""
-    for number, (cells, total) in enumerate(rows.parts):
-        least, most = (np.where(cells, bounds, 0).sum(axis=1) for bounds in rows.box)
-        grouped = number < len(rows.parts) - 1
-        open_rows = cells.any(axis=1) if grouped else rows.holes.any(axis=1)
-        wrong = open_rows & ((least > total + facts.margin) | (most < total - facts.margin))
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            those, others = cells[row], 0.0
-            if not those.any():  # all labels are in groups whose sums are known
-                those, others = ~those, 1 - total[row]
-            labels = ", ".join(str(facts.label(j)) for j in np.flatnonzero(those))
-            raise DataError(
-                "In {row} the labels {labels} must sum to {total:.6g}, but what is known of them "
-                "allows only sums from {least:.6g} to {most:.6g} ({count} such row(s)): correct "
-                "the bounds, the sums or the observed degrees of the row.",
-                row=facts.row(row), labels=labels, total=total[row] + others,
-                least=least[row] + others, most=most[row] + others, count=int(wrong.sum()),
-            )  # fmt: skip
+    Observed degrees and sums may be off by what the precision of the degrees or their rounding
+    explains.
+    """
+    y: Array = rows.y
+    cell: dict[str, Any] = {"low": lower, "high": upper}
+    margin = max(sum_tolerance(y.dtype), rounding_gap(y))
+    refuse_first(
+        (lower > upper) | (lower > 1) | (upper < 0),
+        "The bounds of label {label} in {row} are {low:g} and {high:g}, and no share is between "
+        "them: correct them, or leave them out (NaN).",
+        **cell,
+    )
+    refuse_first(
+        (y < lower - margin) | (y > upper + margin),
+        "The observed degree of label {label} in {row} is {degree:g}, outside of its bounds "
+        "{low:g} and {high:g}: correct one of them, or leave the bounds out (NaN).",
+        degree=y,
+        **cell,
+    )
+    names = np.arange(y.shape[1]) if rows.names is None else rows.names
+    for cells, low, high, total in rows.parts:
+        least, most = low.sum(axis=1), high.sum(axis=1)
+        is_rest = cells is rows.parts[-1][0]
+        wrong = (rows.holes if is_rest else cells).any(axis=1)
+        wrong &= (least > total + margin) | (most < total - margin)
+        if not wrong.any():
+            continue
+        those, others = cells[wrong.argmax()], 0.0
+        if not those.any():  # all labels are in groups whose sums are known
+            those, others = ~those, 1 - total
+        refuse_first(
+            wrong,
+            "In {row} the labels {labels} must sum to {total:.6g}, but what is known of them "
+            "allows only sums from {least:.6g} to {most:.6g} ({count} such row(s)): correct the "
+            "bounds, the sums or the observed degrees of the row.",
+            labels=", ".join(str(names[j]) for j in np.flatnonzero(those)),
+            total=total + others,
+            least=least + others,
+            most=most + others,
+        )

@@ -154,13 +154,9 @@ def most_errors(rows: PartialRows, filled: Array) -> Array:
     All holes of a row have the same bound, and sum to what the row leaves. As many as possible
     reach the bound then, those first of which least was filled in.
     """
-    bounds = np.maximum(largest_holes(rows), 0)
+    largest = np.where(rows.holes, rows.possible[1], 0).max(axis=1, keepdims=True)
+    bounds = np.maximum(largest, 0)
     ascending = np.sort(np.where(rows.holes, filled, np.inf), axis=1)
     left = np.maximum(rows.rest, 0)[:, None] - np.arange(filled.shape[1]) * bounds
     worst = np.clip(left, 0, bounds)
     return np.where(np.isinf(ascending), 0, np.abs(worst - ascending)).sum(axis=1)
-
-
-def largest_holes(rows: PartialRows) -> Array:
-    """Return the largest value that a hole of each row can have, as a column."""
-    return np.where(rows.holes, rows.possible[1], 0).max(axis=1, keepdims=True)

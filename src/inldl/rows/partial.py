@@ -24,7 +24,6 @@ import numpy as np
 
 from inldl import kernels
 from inldl.rows import checks, inputs
-from inldl.rows.bounded import BoundedRows
 
 Array = np.ndarray
 LEAST_SCALE = 1e-3  # of a row of ratios: what is predicted to be nothing at all has been seen
@@ -34,12 +33,20 @@ PER_ROW = ("y", "lower", "upper", "sums", "weight", "spread_features", "features
 
 
 @dataclass(frozen=True, eq=False)
-class PartialRows(BoundedRows):
+class PartialRows:
     """Degrees of n rows, and what is known of those that are not observed.
 
     `PartialRows(y)` copies and checks nothing; `PartialRows.of` checks what a user gave.
     """
 
+    y: Array  # (n, n_labels) degrees or ratios, NaN = unobserved
+    # (n, n_labels) bounds of all degrees, both the degree itself where it is observed; None if
+    # neither bounds nor sums say more than the sum of the row
+    lower: Array | None = None
+    upper: Array | None = None
+    # Columns of labels whose sums are known; no label is in two groups
+    groups: tuple[Array, ...] = ()
+    sums: Array | None = None  # (n, n_groups) what the labels of each group sum to, NaN = unknown
     total: float = 1.0  # what the degrees of a row sum to; NaN if only their ratios are known
     weight: Array | None = None  # (n,) how much each row counts
     spread_features: Array | None = None  # (n, q) what tells how large errors are, such as votes
@@ -55,45 +62,40 @@ class PartialRows(BoundedRows):
         upper: Any = None,
         sums: Mapping[Any, Any] | None = None,
         names: Any = None,
-        first_row: int | Array | None = 0,
     ) -> PartialRows:
         """Return the rows that a user describes, or refuse what contradicts itself.
 
-        Bounds and `sums`, of groups of labels by their names or numbers, are NaN where nothing is
-        known. `names` are those of the labels, by default of the columns of `y`. `first_row` is
-        the number of the first row, or of each, for messages; None if it is not known.
+        Bounds and `sums` of groups of labels, by names or numbers, are NaN where nothing is known.
+        `names` are those of the labels, by default of the columns of `y`.
         """
         names = checks.label_names(y) if names is None else names
         degrees = checks.as_degrees(y)
-        names = None if names is None else tuple(names)
-        if lower is None and upper is None and not sums:
-            return cls(degrees, names=names)
-        groups, totals = inputs.as_groups(sums or {}, degrees.shape, names)
-        low = inputs.as_bounds(lower, "lower", degrees.shape, names, 0.0)
-        high = inputs.as_bounds(upper, "upper", degrees.shape, names, 1.0)
-        facts = inputs.BoundFacts.of(degrees, names, first_row)
-        inputs.check_bounds(degrees, low, high, facts)
-        seen = ~np.isnan(degrees)
-        low = np.where(seen, degrees, np.maximum(low, 0))
-        high = np.where(seen, degrees, np.minimum(high, 1))
-        rows = cls(degrees, low, high, groups, totals, names=names)
-        inputs.check_totals(rows, facts)
-        return rows.simplified()
+        header, arrays = cls.open(degrees, degrees, lower, upper, sums, names=names)
+        return header.block(degrees, **arrays)
 
     @classmethod
     def open(
-        cls, X: Any, y: Any, lower: Any, upper: Any, sums: Any, sample_weight: Any = None
+        cls,
+        X: Any,
+        y: Any,
+        lower: Any,
+        upper: Any,
+        sums: Mapping[Any, Any] | None,
+        sample_weight: Any = None,
+        names: Any = None,
     ) -> tuple[PartialRows, dict[str, Any]]:
         """Return a header without rows, and 2-D arrays that engines carry with the rows.
 
         `block` takes both when a block of rows is started. Bounds and weights may be what engines
-        can slice, such as arrays of Dask. Nothing is read of `y` if no bounds and sums are given.
+        can slice, such as arrays of Dask. Without bounds and sums nothing of `y` is read.
         """
         arrays = inputs.weight_column(sample_weight)
+        names = checks.label_names(y) if names is None else names
+        header = cls(np.empty((0, 0)), names=None if names is None else tuple(names))
         if lower is None and upper is None and not sums:
-            return cls(np.empty((0, 0))), arrays
-        more, groups, names = inputs.bound_arrays(X, y, lower, upper, sums)
-        return cls(np.empty((0, 0)), groups=groups, names=names), arrays | more
+            return header, arrays
+        more, groups = inputs.bound_arrays(X, y, lower, upper, sums or {}, names)
+        return replace(header, groups=groups), arrays | more
 
     def block(
         self,
@@ -105,26 +107,118 @@ class PartialRows(BoundedRows):
         sums: Array | None = None,
     ) -> PartialRows:
         """Return a block of rows, of which this is the header; `row` are their numbers."""
-        weight = None if sample_weight is None else sample_weight[:, 0]
+        weight, number = (None if a is None else a[:, 0] for a in (sample_weight, row))
+        rows = replace(self, y=y, weight=weight)
         if lower is None and upper is None and sums is None:
-            return replace(self, y=y, groups=(), weight=weight)
-        groups = tuple(tuple(columns.tolist()) for columns in self.groups)
-        totals = {} if sums is None else dict(zip(groups, sums.T, strict=True))
-        number = None if row is None else row[:, 0]
-        rows = PartialRows.of(y, lower, upper, totals, self.names, number)
-        return replace(rows, total=self.total, weight=weight, number=number)
+            return replace(rows, groups=())
+        low = inputs.as_bounds(lower, "lower", y.shape, 0.0)
+        high = inputs.as_bounds(upper, "upper", y.shape, 1.0)
+        lower, upper = (np.where(np.isnan(y), np.clip(end, 0, 1), y) for end in (low, high))
+        rows = replace(rows, lower=lower, upper=upper, sums=sums, number=number)
+        inputs.check_limits(rows, low, high)
+        return rows.simplified()
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @cached_property
+    def holes(self) -> Array:
+        """Which degrees are not observed."""
+        return np.isnan(self.y)
+
+    @cached_property
+    def rest(self) -> Array:
+        """What the observed degrees of each row leave to its holes."""
+        return np.asarray(1 - np.nansum(self.y, axis=1, dtype=np.float64))
+
+    @cached_property
+    def partial(self) -> Array:
+        """Which rows have both holes and observed degrees."""
+        return np.asarray(self.holes.any(axis=1) & ~self.holes.all(axis=1))
+
+    @cached_property
+    def open_holes(self) -> Array:
+        """Which degrees neither are observed nor follow from the sum of their row."""
+        return self.holes & (self.holes.sum(axis=1, keepdims=True) > 1)
+
+    @property
+    def constrained(self) -> bool:
+        """Whether bounds or sums of groups say more than the sum of the rows."""
+        return self.lower is not None
+
+    @cached_property
+    def box(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of all degrees."""
+        if self.lower is not None and self.upper is not None:
+            return self.lower, self.upper
+        return np.where(self.holes, 0, self.y), np.where(self.holes, 1, self.y)
+
+    @cached_property
+    def parts(self) -> list[tuple[Array, Array, Array, Array]]:
+        """Cells of rows that have a sum of their own, their bounds, and that sum.
+
+        Cells and bounds are of shape (n, n_labels), and the bounds of the cells of other parts are
+        0. The sums are of shape (n,). The last part is what is not in a group of known sum.
+        """
+        parts, others, left = [], np.ones(self.y.shape, bool), np.ones(len(self.y))
+        for columns, total in zip(self.groups, self._group_sums.T, strict=True):
+            cells = np.zeros(self.y.shape, bool)
+            cells[:, columns] = ~np.isnan(total)[:, None]
+            parts.append((cells, np.nan_to_num(total)))
+            others &= ~cells
+            left = left - np.nan_to_num(total)
+        lower, upper = self.box
+        return [
+            (cells, np.where(cells, lower, 0), np.where(cells, upper, 0), total)
+            for cells, total in [*parts, (others, left)]
+        ]
+
+    @property
+    def _group_sums(self) -> Array:
+        return np.empty((len(self), 0)) if self.sums is None else self.sums
+
+    @cached_property
+    def bounded(self) -> Array:
+        """Which holes have bounds."""
+        lower, upper = self.box
+        return self.holes & ((lower > 0) | (upper < 1))
+
+    @cached_property
+    def limited(self) -> Array:
+        """Which holes have bounds, or are in a group of known sum."""
+        return self.bounded | (self.holes & ~self.parts[-1][0])
+
+    @cached_property
+    def limited_rows(self) -> Array:
+        """The numbers of the rows with such holes."""
+        return np.flatnonzero(self.limited.any(axis=1)) if self.constrained else np.empty(0, int)
+
+    @cached_property
+    def informative(self) -> Array:
+        """Which rows have bounds or sums that rule out what the sum of the row allows."""
+        lower, upper = self.box
+        tight = (lower > 0) | (upper < self.rest[:, None]) | ~self.parts[-1][0]
+        return (self.limited & tight).any(axis=1)
+
+    @cached_property
+    def possible(self) -> tuple[Array, Array]:
+        """The smallest and the largest value of each degree that its row allows."""
+        lower, upper = (bounds.copy() for bounds in self.box)
+        for cells, low, high, total in self.parts:
+            least, most = (a.sum(axis=1, keepdims=True) for a in (low, high))
+            total = np.clip(total[:, None], least, most)
+            lower = np.where(cells, np.maximum(low, total - (most - high)), lower)
+            upper = np.where(cells, np.minimum(high, total - (least - low)), upper)
+        upper = np.where(self.holes, np.maximum(upper, self.box[0]), self.y)
+        return np.where(self.holes, np.minimum(lower, upper), self.y), upper
 
     def arguments(self) -> dict[str, Any]:
         """Return bounds and sums as another estimator's `fit` takes them."""
         if not self.constrained:
             return {}
         groups = [tuple(columns.tolist()) for columns in self.groups]
-        sums = {} if self.sums is None else dict(zip(groups, self.sums.T, strict=True))
+        sums = dict(zip(groups, self._group_sums.T, strict=True))
         return {"lower": self.lower, "upper": self.upper, "sums": sums or None}
-
-    def double(self) -> PartialRows:
-        """Return the rows with degrees in double precision."""
-        return self if self.y.dtype == np.float64 else replace(self, y=self.y.astype(np.float64))
 
     def take(self, rows: Any) -> PartialRows:
         """Return some of the rows."""
@@ -175,7 +269,7 @@ class PartialRows(BoundedRows):
         """Do the same where all rows have bounds or sums of groups."""
         spread = _relative(np.broadcast_to(spread, values.shape), self.holes)
         out = self.y.astype(np.float64)
-        for cells, low, high, total in self._boxes:
+        for cells, low, high, total in self.parts:
             near = np.array(values, dtype=np.float64, order="C")
             kernels.project_between(near, spread, low, high, total)
             np.copyto(out, near, where=cells & self.holes)
@@ -193,9 +287,8 @@ class PartialRows(BoundedRows):
         given, (lower, upper) = self.holes & kept, self.box
         lower = np.where(seen, y, np.where(given, lower, 0))
         upper = np.where(seen, y, np.where(given, upper, 1))
-        sums = None if self.sums is None else np.where(kept, self.sums, np.nan)
-        rows = replace(self, y=y, lower=lower, upper=upper, sums=sums)
-        return rows.simplified()
+        sums = np.where(kept, self._group_sums, np.nan)
+        return replace(self, y=y, lower=lower, upper=upper, sums=sums).simplified()
 
     def simplified(self) -> PartialRows:
         """Return the rows without bounds and sums of groups, if these tell nothing of any row."""
@@ -228,8 +321,7 @@ class PartialRows(BoundedRows):
             np.hstack([bounds / whole, np.where(np.isnan(slack), default, slack)])
             for bounds, default in zip(self.box, (0, 1), strict=True)
         )
-        sums = None if self.sums is None else self.sums / whole
-        return replace(self, y=y, lower=lower, upper=upper, sums=sums)
+        return replace(self, y=y, lower=lower, upper=upper, sums=self._group_sums / whole)
 
     def forced(self) -> Array:
         """Return degrees, in double precision, with the unobserved ones that leave no choice.
@@ -249,10 +341,9 @@ class PartialRows(BoundedRows):
     def cells(self, predicted: Array) -> tuple[Array, Array]:
         """Return what is known of rows, and what is predicted there, to compare the two.
 
-        A prediction that is judged at the observed degrees only is judged by too large ones, where
-        small ones are missing. The sum of the holes is known as well: it is one more cell. So `y`
-        is followed by what the observed degrees leave, NaN in rows without holes, and in rows
-        without degrees, where it tells nothing. The predictions are 0 at the holes, and followed
+        The sum of the holes is known as well, and where small degrees are missing the observed
+        ones are too large to judge by: it is one more cell. So `y` is followed by what it leaves,
+        NaN in rows without holes and without degrees; predictions are 0 at the holes, and followed
         by their sum there. Of ratios, the predicted ones at the same labels are returned; those
         of rows that tell nothing are NaN, and their predictions stay as they are.
         """
@@ -282,46 +373,17 @@ class PartialRows(BoundedRows):
         """Return degrees: the ratios times the scales that predictions of the rows give them."""
         return (self.y * self.scales(predicted)[:, None]).astype(self.y.dtype, copy=False)
 
-    def sum_completed(self, p: Array) -> tuple[Array, float]:
-        """Return the sum of the rows that have ratios, completed by a distribution p; their count.
-
-        Rows count by their weights.
-        """
-        known = np.where(self.holes, 0, self.y)
-        some = known.any(axis=1) * (1.0 if self.weight is None else self.weight)
-        completed = np.where(self.holes, p, known * self.scales(p)[:, None])
-        return some @ completed, float(some.sum())
-
-    def constant_distribution(self, rounds: int = 50, small_change: float = 1e-4) -> Array:
-        """Return the distribution that, predicted for every row, agrees best with its ratios.
-
-        It is the mean of the rows, completed and scaled by itself.
-        """
-        rows, n_labels = replace(self, y=self.ratios), self.y.shape[1]
-        return fixed_point(rows.sum_completed, n_labels, rounds, small_change)
-
-
-def fixed_point(
-    sum_completed: Any, n_labels: int, rounds: int = 50, small_change: float = 1e-4
-) -> Array:
-    """Return the distribution p that is the mean of all rows if they are completed by p.
-
-    `sum_completed(p)` returns the sum of the rows, and how many they are; then perhaps more.
-    """
-    p = np.full(n_labels, 1 / n_labels)
-    for _ in range(rounds):
-        total, count, *_ = sum_completed(p)
-        before, p = p, total / max(count, 1)
-        if np.abs(p - before).max() < small_change:
-            break
-    return p
-
 
 def _relative(spread: Array, holes: Array) -> Array:
     """Return spreads relative to the largest of the holes of a row; never 0."""
     largest = np.where(holes, spread, 0).max(axis=1, keepdims=True, initial=0)
     spread = spread / np.where(largest > 0, largest, 1)
     return np.where(holes, np.maximum(spread, LEAST_SPREAD), 1)
+
+
+def largest_sum(y: Array) -> float:
+    """Return the largest sum of the known degrees of a row, or 1 if all are smaller."""
+    return float(np.nansum(y, axis=1).max(initial=1.0))
 
 
 def add_slack(values: Array) -> Array:
@@ -331,10 +393,7 @@ def add_slack(values: Array) -> Array:
 
 def close_single_holes(y: Array) -> Array:
     """Return y with max(0, 1 - the others) where a row has exactly one unobserved degree."""
-    holes = np.isnan(y)
+    y, holes = y.copy(), np.isnan(y)
     single = np.flatnonzero(holes.sum(axis=1) == 1)
-    if single.size == 0:
-        return y
-    y = y.copy()
     y[single, holes[single].argmax(axis=1)] = np.maximum(0, 1 - np.nansum(y[single], axis=1))
     return y

@@ -111,8 +111,7 @@ def _from_observed(holes: Array, errors: Array, S: Array) -> tuple[Array, Array]
 
     All rows have the same number of holes; S is in units of the noise, which it includes.
     """
-    patterns, which = _distinct(holes)
-    seen = _columns(~patterns)
+    seen, which = _distinct(~holes)
     root = _inverse_roots(S, seen)
     known = np.square(root @ S[seen]).sum(axis=1)
     weights, at = np.zeros(holes.shape), seen[which]
@@ -122,27 +121,24 @@ def _from_observed(holes: Array, errors: Array, S: Array) -> tuple[Array, Array]
 
 def _from_holes(holes: Array, errors: Array, precision: Array) -> tuple[Array, Array]:
     """Return the same as -P_hh^-1 P_ho e_o and diag(P_hh^-1) - 1, where P is S^-1."""
-    patterns, which = _distinct(holes)
-    missing = _columns(patterns)
+    missing, which = _distinct(holes)
     root = _inverse_roots(precision, missing)
-    moves, left, at = np.zeros(holes.shape), np.zeros(patterns.shape), missing[which]
+    (moves, left), at = np.zeros((2, *holes.shape)), missing[which]
     pulls = np.take_along_axis(errors @ precision, at, 1)
     np.put_along_axis(moves, at, -_solved(root[which], pulls), 1)
-    np.put_along_axis(left, missing, np.square(root).sum(axis=1) - 1, 1)
-    return moves, left[which]
+    np.put_along_axis(left, at, (np.square(root).sum(axis=1) - 1)[which], 1)
+    return moves, left
 
 
-def _distinct(holes: Array) -> tuple[Array, Array]:
-    """Return the rows that differ from each other, and which of them each row is."""
+def _distinct(chosen: Array) -> tuple[Array, Array]:
+    """Return the columns chosen in rows that differ from each other, and which each row is.
+
+    Equally many are chosen in each row.
+    """
     _, first, which = np.unique(
-        np.packbits(holes, axis=1), axis=0, return_index=True, return_inverse=True
+        np.packbits(chosen, axis=1), axis=0, return_index=True, return_inverse=True
     )
-    return holes[first], which.ravel()
-
-
-def _columns(chosen: Array) -> Array:
-    """Return the numbers of the columns that are chosen, equally many in each row."""
-    return np.nonzero(chosen)[1].reshape(len(chosen), -1)
+    return np.nonzero(chosen[first])[1].reshape(len(first), -1), which.ravel()
 
 
 def _inverse_roots(A: Array, at: Array) -> Array:

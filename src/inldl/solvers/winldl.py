@@ -22,7 +22,8 @@ import numpy as np
 from inldl import kernels
 from inldl.engines import Sums
 from inldl.rows.checks import check_ratios
-from inldl.rows.partial import PartialRows, close_single_holes, fixed_point
+from inldl.rows.density import fixed_point, sum_completed
+from inldl.rows.partial import PartialRows, close_single_holes
 from inldl.solvers.linear import (
     Array,
     FeatureSums,
@@ -242,7 +243,7 @@ class WInLDLProblem(LinearProblem):
         ratio = self._ratio(self.weighting.observed(degrees))
         block.given[:, :, 1] = lanes([ratio], block.given.dtype)[:, :, 0]
         own = np.ones(len(rows)) if rows.weight is None else rows.weight
-        return block, Sums((*rows.sum_completed(p), own @ degrees))
+        return block, Sums((*sum_completed(rows, p), own @ degrees))
 
     def _first(
         self, sums: Sums, regression: Regression, initial: tuple[Array, Array] | None

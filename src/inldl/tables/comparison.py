@@ -240,8 +240,8 @@ def _training_rows(X, y, sample_weight, limits, divisors, labels):
     """Return the rows that count, in double precision; refuse what cannot be compared on."""
     divisors = None if divisors is None else np.asarray(divisors)
     table = TrainingRows.of(X, y, sample_weight, limits, divisors=divisors)
-    rows = table.rows.double() if divisors is None else table.rows.double().unconstrained()
-    table = replace(table, rows=rows)
+    rows = replace(table.rows, y=table.rows.y.astype(np.float64))
+    table = replace(table, rows=rows if divisors is None else rows.unconstrained())
     if len(table) < 3:
         raise ValueError(
             f"The table has {len(table)} row(s); methods are compared on at least three."

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from inldl.completion.loose_sums import largest_sum
 from inldl.progress import report
 from inldl.rows.checks import check_number
-from inldl.rows.partial import PartialRows, add_slack
+from inldl.rows.partial import PartialRows, add_slack, largest_sum
 from inldl.tables import audit
 from inldl.tables.findings import UNKNOWN_SCALES, UNKNOWN_TOTALS, SizeTest, size_test
 from inldl.tables.formats import plain_name

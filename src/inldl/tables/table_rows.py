@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from inldl.completion.asking import RowErrors
 from inldl.errors import DataError
 from inldl.rows.checks import WEIGHTLESS
-from inldl.rows.density import mean_degrees
+from inldl.rows.density import constant_distribution, mean_degrees
 from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
 from inldl.tables.columns import as_frame, level_name
@@ -299,7 +299,7 @@ def copies_notes(n_copies) -> list[str]:
 def means_of_labels(rows, ratios=False) -> np.ndarray:
     """Return the means of the labels, which sum to 1; of `ratios`, those that agree with them."""
     if ratios:
-        return rows.constant_distribution()
+        return constant_distribution(rows)
     means = mean_degrees(rows.y, rows.weight)
     return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
 

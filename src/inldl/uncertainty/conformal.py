@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from inldl import kernels
 from inldl.rows.partial import PartialRows
+from inldl.uncertainty.hiding import HiddenCells
 
 Array = np.ndarray
 GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
@@ -16,6 +19,7 @@ SHARES = (0.5, 0.2, 0.8)  # of an interval that may lie below the prediction
 PRIOR_COUNT = 20  # errors of average size that a group or a label starts with
 SIZE_TREES, SIZE_LEAF, SIZE_FOLDS = 50, 20, 5  # of the forest that tells the size of an error
 FEWEST_ERRORS = 50  # from which it is learned; all are expected to be of one size below
+WHOLE_ROWS = 50  # hidden, that tell the errors of rows without an observed degree
 LEAST_SIZE = 1e-3  # expected error, relative to the mean
 
 
@@ -30,17 +34,18 @@ def conformal(scores: Array, coverage: float) -> float:
     return np.partition(scores, rank - 1)[rank - 1] if rank <= len(scores) else np.inf
 
 
-def conformal_by_label(labels: Sequence[Array], coverage: float) -> Array:
-    """Return the same for the scores of each label; that of all where a label has too few."""
+def reach_by_label(labels: Sequence[Array], coverage: float | None = None) -> Array:
+    """Return how far a share `coverage` of the scores of each label reaches, or else their size.
+
+    That is their root mean square, averaged a little with that of all. Where a label has too few
+    scores for the coverage, those of all are taken; it is infinite if these are too few.
+    """
+    every = np.concatenate(labels)
+    if coverage is None:
+        total = PRIOR_COUNT * np.mean(every**2)
+        return np.sqrt([((s**2).sum() + total) / (len(s) + PRIOR_COUNT) for s in labels])
     own = np.array([conformal(scores, coverage) for scores in labels])
-    return np.where(np.isinf(own), conformal(np.concatenate(labels), coverage), own)
-
-
-def spread_by_label(labels: Sequence[Array]) -> Array:
-    """Return the root mean squares of each label, averaged a little with that of all."""
-    mean = np.mean(np.concatenate(labels) ** 2)
-    sums = [((s**2).sum() + PRIOR_COUNT * mean) / (len(s) + PRIOR_COUNT) for s in labels]
-    return np.sqrt(sums)
+    return np.where(np.isinf(own), conformal(every, coverage), own)
 
 
 class LabelErrors:
@@ -105,116 +110,99 @@ class LabelErrors:
 
 
 class SizeForest:
-    """Learn the sizes of errors from what is known before.
+    """Learn the sizes (m,) of errors from features (m, q) that are known before.
 
-    `expected` is what is expected of each from those of other folds.
+    `mean` is their mean, and what is expected of all if they are few. `expected` (m,) is what is
+    expected of each from those of other folds.
     """
 
     def __init__(self, features: Array, sizes: Array, folds: Array, seed: int = 0) -> None:
         leaf = max(2, min(SIZE_LEAF, len(sizes) // 10))
         how = {"n_trees": SIZE_TREES, "min_leaf": leaf, "seed": seed, "max_features": 1.0}
-        self.mean, self.expected = sizes.mean(), np.full(len(sizes), sizes.mean())
-        for fold in range(SIZE_FOLDS):
-            out = folds % SIZE_FOLDS == fold
-            if out.any() and not out.all():
-                forest = kernels.ExtraTrees(features[~out], sizes[~out], **how)
-                self.expected[out] = forest.predict(features[out])
-        self.forest = kernels.ExtraTrees(features, sizes, **how)
-
-
-class ErrorSizes:
-    """Learn the sizes of errors, as shares of the largest that can be, from what is known before.
-
-    What may tell the size of an error is `about` (m, n_features), first the largest that it can
-    be. The errors (m,) are those of a row and a label each; those of a row depend on each other.
-    """
-
-    def __init__(self, about: Array, row: Array, label: Array, errors: Array, seed: int) -> None:
-        shares = np.abs(errors) / _most(about)
-        self._mean, self._label, self._forest = shares.mean(), label, None
-        expected = np.full(len(shares), self._mean)
-        if len(shares) >= FEWEST_ERRORS:
-            learned = SizeForest(about, shares, row, seed)
-            self._forest, expected = learned.forest, learned.expected
-        self._scores = shares / self._at_least(expected)
-
-    def _at_least(self, shares: Array) -> Array:
-        return np.maximum(shares, max(self._mean * LEAST_SIZE, np.finfo(float).tiny))
-
-    def reach(self, about: Array, coverage: float) -> Array:
-        """Return how far intervals reach to both sides, for rows of all labels.
-
-        Labels that were judged too rarely take the errors of all; infinite if these are too few.
-        """
-        scores = self._by_label(about.shape[1])
-        return self._expected(about) * conformal_by_label(scores, coverage)
-
-    def spread(self, about: Array) -> Array:
-        """Return the expected root mean squared errors, for rows of all labels."""
-        return self._expected(about) * spread_by_label(self._by_label(about.shape[1]))
-
-    def _by_label(self, n_labels: int) -> list[Array]:
-        return [self._scores[self._label == j] for j in range(n_labels)]
-
-    def _expected(self, about: Array) -> Array:
-        """Return the errors that are expected, not counting how the labels differ in that."""
-        n, n_labels, width = about.shape
-        shares = np.full((n, n_labels), self._mean)
-        if self._forest is not None and n:
-            shares = self._forest.predict(about.reshape(-1, width)).reshape(n, n_labels)
-        return self._at_least(shares) * _most(about)
-
-
-class PredictionErrors:
-    """Errors of predictions, which are all that is known of rows without an observed degree.
-
-    `predicted` were made without the rows of degrees `y`. `spread` (n_labels,) are the root mean
-    squared errors of the labels, averaged a little with those of all.
-    """
-
-    def __init__(self, y: Array, predicted: Array) -> None:
-        self._labels = [errors[~np.isnan(errors)] for errors in np.abs(y - predicted).T]
-        self.spread = spread_by_label(self._labels)
-
-    def reach(self, coverage: float) -> Array:
-        """Return how far intervals of each label reach to both sides."""
-        return conformal_by_label(self._labels, coverage)
-
-
-class RowSizes:
-    """Learn from features (n, q) how large the errors of rows are, relative to the usual ones.
-
-    `sizes` (n,) are their means, relative to these; `expected` (n,) is what is expected of each
-    row from the others.
-    """
-
-    def __init__(self, features: Array, sizes: Array) -> None:
-        self._learned = SizeForest(features, sizes, np.arange(len(sizes)))
-        self.expected = self._relative(self._learned.expected)
+        self.mean, self._forest = sizes.mean(), None
+        expected = np.full(len(sizes), self.mean)
+        if len(sizes) >= FEWEST_ERRORS:
+            for fold in range(SIZE_FOLDS):
+                out = folds % SIZE_FOLDS == fold
+                if out.any() and not out.all():
+                    forest = kernels.ExtraTrees(features[~out], sizes[~out], **how)
+                    expected[out] = forest.predict(features[out])
+            self._forest = kernels.ExtraTrees(features, sizes, **how)
+        self.expected = self._at_least(expected)
 
     def __call__(self, features: Array) -> Array:
-        """Return what is expected of rows."""
-        return self._relative(self._learned.forest.predict(features))
+        """Return what is expected of other errors; never 0."""
+        if self._forest is None or not len(features):
+            return self._at_least(np.full(len(features), self.mean))
+        return self._at_least(self._forest.predict(features))
 
-    def _relative(self, sizes: Array) -> Array:
-        return np.maximum(sizes / self._learned.mean, LEAST_SIZE)
+    def _at_least(self, sizes: Array) -> Array:
+        return np.maximum(sizes, max(self.mean * LEAST_SIZE, np.finfo(float).tiny))
+
+
+class ErrorModel:
+    """Learn how far degrees are from what is filled in.
+
+    That is learned from observed degrees that were hidden and filled again, each of a label, in a
+    row. Errors are seen as shares of the largest that can be. What may tell their size is `about`
+    (m, n_features), first that largest one. The errors of a row depend on each other.
+
+    Errors of predictions are all that is known if nothing was hidden, and in rows without an
+    observed degree, unless many such rows were among those hidden. `predicted` were made without
+    the rows of degrees `y`.
+    """
+
+    def __init__(
+        self, y: Array, predicted: Array, hidden: HiddenCells | None, about: Any, seed: int
+    ) -> None:
+        self._of_predictions = [errors[~np.isnan(errors)] for errors in np.abs(y - predicted).T]
+        self._hidden, self._about, self._seed = hidden, about, seed
+        n_empty = 0 if hidden is None else np.isnan(hidden.left).all(axis=1).sum()
+        self._knows_empty_rows = n_empty >= WHOLE_ROWS
+
+    @cached_property
+    def _learned(self) -> tuple[SizeForest, list[Array]]:
+        """The expected sizes of errors, and what these are relative to them, label by label.
+
+        They are learned when first asked for: plain filling does not need them.
+        """
+        hidden: Any = self._hidden
+        shares = np.abs(hidden.filled - hidden.degrees) / _most(self._about)
+        sizes = SizeForest(self._about, shares, hidden.row, self._seed)
+        scores = shares / sizes.expected
+        n_labels = hidden.left.shape[1]
+        return sizes, [scores[hidden.label == label] for label in range(n_labels)]
+
+    def reach(self, rows: PartialRows, about: Array, coverage: float | None = None) -> Array:
+        """Return how far the degrees of rows may be from what is filled in.
+
+        That is as far as a share `coverage` of them is, or else their root mean squared error.
+        `about` (n, n_labels, n_features) is what may tell it.
+        """
+        predicted = reach_by_label(self._of_predictions, coverage)
+        if self._hidden is None:
+            return np.broadcast_to(predicted if coverage is None else np.inf, rows.y.shape)
+        sizes, scores = self._learned
+        expected = sizes(about.reshape(-1, about.shape[-1])).reshape(rows.y.shape)
+        reach = expected * _most(about) * reach_by_label(scores, coverage)
+        if self._knows_empty_rows:
+            return reach
+        return np.where(rows.holes.all(axis=1, keepdims=True), predicted, reach)
+
+
+def error_features(rows: PartialRows, filled: Array, variance: Array, fills: Array) -> Array:
+    """Return for each degree what may tell the size of its error, as the last axis.
+
+    The first is what the row leaves to its holes, which no error can exceed. The others are the
+    number of holes, features of the row, what is `filled` in, its expected `variance`, and how far
+    the `fills` of several members are apart.
+    """
+    each = [] if rows.spread_features is None else list(rows.spread_features.T[..., None])
+    counts = rows.holes.sum(axis=1, keepdims=True)
+    same = np.broadcast_arrays(rows.rest[:, None], counts, *each, filled)[:-1]
+    return np.stack([*same, filled, np.sqrt(variance), fills.std(axis=0)], axis=-1)
 
 
 def _most(about: Array) -> Array:
     """Return the largest errors that there can be; never 0."""
     return np.maximum(about[..., 0], np.finfo(float).tiny ** 0.5)
-
-
-def cut_to_rows(
-    rows: PartialRows, completed: Array, lower: Array, upper: Array
-) -> tuple[Array, Array]:
-    """Return intervals cut to what the observed degrees of their row leave.
-
-    No degree can be more than the rest, so cutting loses no coverage. An interval that lies
-    wholly above it must be wrong, and gives way to all that is possible.
-    """
-    rest = np.maximum(rows.rest, 0)[:, None]
-    lower = np.minimum(np.where(lower > rest, 0, lower), completed)
-    upper = np.maximum(np.minimum(upper, rest), completed)
-    known = ~rows.holes | (rows.holes.sum(axis=1) == 1)[:, None]
-    return np.where(known, completed, lower), np.where(known, completed, upper)

@@ -53,9 +53,9 @@ class Learned:
         are nearest to the degrees. What is expected was learned from these degrees too, and
         seems nearer by as much as it varies with what could have been learned (Mallows' C_p).
         """
-        known, at = self._chain.known(covariates), (np.arange(len(covariates)), refilled.label)
-        expected = self._mean.expected(refilled.left, known)[at]
-        drawn = [rows.expected(refilled.left, known)[at] for rows in self._some]
+        known = self._chain.known(covariates)
+        expected = self._mean.expected(refilled.left, known)[refilled.at]
+        drawn = [rows.expected(refilled.left, known)[refilled.at] for rows in self._some]
         variance = np.mean((np.array(drawn) - expected) ** 2, axis=0)
         apart = expected - refilled.filled
         gain = refilled.weights @ (apart * (refilled.degrees - refilled.filled) - variance)
@@ -78,6 +78,11 @@ class Learned:
         variance = given_observed(y, known @ self._mean.coef, self._mean.covariance)[1]
         errors /= np.sqrt(np.maximum((variance * holes).sum(axis=1, keepdims=True), TINY))
         return filled + self.weight * (expected - filled), shared, errors
+
+
+def covariates(rows, predicted) -> np.ndarray:
+    """Return the covariates that draws of rows should correlate with."""
+    return predicted if rows.features is None else rows.features
 
 
 def _last(turns, n):

@@ -6,8 +6,8 @@ Intervals and completion are learned from predictions of rows that were made wit
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from inldl.randomness import mixed_bits
 from inldl.rows.density import GammaDegrees, evenly_spaced, mean_degrees
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import error_covariance, given_observed
-from inldl.uncertainty.conformal import LabelErrors, RowSizes
+from inldl.uncertainty.conformal import LabelErrors, SizeForest
 from inldl.uncertainty.hiding import hide_each_label
 
 Array = np.ndarray
@@ -156,39 +156,31 @@ class HeldOutSample:
 
     def n_shared(self, X: Any, degrees: Array) -> int:
         """Return how many rows have the features and the degrees of a row of the fit."""
-        mine = set(_with_degrees(self.keys, self.degrees))
-        return sum(each in mine for each in _with_degrees(row_keys(X), degrees))
+        known, given = (
+            keys + 3 * row_keys(np.where(np.isnan(y), -1.0, np.round(y, 9)))
+            for keys, y in ((self.keys, self.degrees), (row_keys(X), degrees))
+        )
+        return int(np.isin(given, known).sum())
 
     def few(self) -> HeldOutSample:
         """Return a few of the rows, evenly spread, without groups and bounds."""
         rows = evenly_spaced(len(self.degrees), TRIAL_ROWS)
-        arrays = (self.predicted[rows], self.degrees[rows], self.keys[rows])
-        some = (None if a is None else a[rows] for a in (self.spread_features, self.features))
-        return HeldOutSample(*arrays, None, self.loose, self.columns, *some)
+        some = {name: a[rows] for name, a in vars(self).items() if isinstance(a, np.ndarray)}
+        return replace(self, **some | dict.fromkeys(("groups", "lower", "upper")))
 
     def is_consistent(self, n_labels: int) -> bool:
         """Say whether the arrays are of the same rows and of so many labels, and finite."""
-        arrays = [self.keys, self.groups, self.spread_features, self.features]
-        arrays += [self.predicted, self.degrees, self.lower, self.upper]
-        shapes = {(len(a), n_labels) for a in arrays if a is not None}
+        shapes = {(len(a), n_labels) for a in vars(self).values() if isinstance(a, np.ndarray)}
         same = shapes == {self.predicted.shape} == {self.degrees.shape}
         return same and not np.isinf(self.degrees).any()
 
-    def observed(self) -> Array:
-        """Return the degrees without those that are only expected within limits."""
-        if self.lower is None or self.upper is None:
-            return self.degrees
-        return np.where(self.lower < self.upper, np.nan, self.degrees)
-
     def rows(self) -> PartialRows:
         """Return the rows, without the degrees that are only expected."""
-        return PartialRows(
-            self.observed(),
-            self.lower,
-            self.upper,
-            spread_features=self.spread_features,
-            features=self.features,
-        )
+        y, lower, upper = self.degrees, self.lower, self.upper
+        if lower is not None and upper is not None:
+            y = np.where(lower < upper, np.nan, y)
+        rows = PartialRows(y, lower, upper)
+        return replace(rows, spread_features=self.spread_features, features=self.features)
 
     def learned(self, name: str, learn: Callable[[HeldOutSample], Any]) -> Any:
         """Return what `learn` makes of the rows, and keep it under a name for the next time."""
@@ -202,12 +194,15 @@ class HeldOutSample:
     ) -> tuple[list[LabelErrors], Array | float]:
         """Return the errors of each label, and how large those of rows with such features are."""
         scale: Array | float = 1.0
-        rows, expected = np.arange(len(self.degrees)), np.ones(len(self.degrees))
+        expected = np.ones(len(self.degrees))
         if spread_features is not None:
             rows, sizes = self.learned("sizes of rows", _learn_row_sizes)
-            scale, expected = sizes(spread_features), sizes.expected
+            scale, expected[rows] = (
+                sizes(spread_features) / sizes.mean,
+                sizes.expected / sizes.mean,
+            )
         labels = []
-        for p, y in zip(self.predicted[rows].T, self.observed()[rows].T, strict=True):
+        for p, y in zip(self.predicted.T, self.rows().y.T, strict=True):
             seen = ~np.isnan(y)
             labels.append(LabelErrors(p[seen], y[seen], expected[seen]))
         return labels, scale
@@ -238,11 +233,11 @@ def _kept_rows(y: Array) -> Array:
     return np.unique(np.concatenate([rows, *more]))
 
 
-def _learn_row_sizes(kept: HeldOutSample) -> tuple[Array, RowSizes]:
+def _learn_row_sizes(kept: HeldOutSample) -> tuple[Array, SizeForest]:
     """Return rows with observed degrees, and what features tell about the sizes of errors."""
-    relative, rows = relative_errors(np.abs(kept.observed() - kept.predicted))
+    relative, rows = relative_errors(np.abs(kept.rows().y - kept.predicted))
     assert kept.spread_features is not None
-    return rows, RowSizes(kept.spread_features[rows], relative)
+    return rows, SizeForest(kept.spread_features[rows], relative, np.arange(len(rows)))
 
 
 def find_spread_columns(X: Any, *errors: Array) -> tuple[int, ...]:
@@ -265,10 +260,11 @@ def _correlations(X: Array, errors: Array) -> Array:
     if len(rows) < FEWEST_CORRELATED:
         return np.zeros(X.shape[1])
     some = evenly_spaced(len(rows), CORRELATED_ROWS)
-    relative, rows = relative[some], rows[some]
-    size = _ranks(relative)
-    found = np.array([abs(_ranks(column) @ size) for column in X[rows].T])
-    return np.where(found > max(LEAST_CORRELATION, CHANCE_ERRORS / np.sqrt(len(rows))), found, 0)
+    ranks = rankdata(np.column_stack([X[rows[some]], relative[some]]), axis=0)
+    ranks -= ranks.mean(axis=0)
+    ranks /= np.maximum(np.linalg.norm(ranks, axis=0), 1e-300)  # 0 if all are equal
+    found = np.abs(ranks[:, -1] @ ranks[:, :-1])
+    return np.where(found > max(LEAST_CORRELATION, CHANCE_ERRORS / np.sqrt(len(some))), found, 0)
 
 
 def errors_given_others(y: Array, predicted: Array) -> Array:
@@ -280,11 +276,10 @@ def errors_given_others(y: Array, predicted: Array) -> Array:
     out, n_labels = np.full(y.shape, np.nan), y.shape[1]
     rows = evenly_spaced(len(y), min(CORRELATED_ROWS, MOST_PRODUCTS // n_labels**4))
     hidden = hide_each_label(y, 0, rows)
-    if len(rows) >= FEWEST_CORRELATED and len(hidden.rows) and n_labels > 2:
+    if len(rows) >= FEWEST_CORRELATED and len(hidden.row) and n_labels > 2:
         covariance = error_covariance(y - predicted)
-        expected, _ = given_observed(hidden.left, predicted[hidden.rows], covariance)
-        at = hidden.rows, hidden.labels
-        out[at] = np.abs(expected[np.arange(len(hidden.rows)), hidden.labels] - hidden.degrees)
+        expected, _ = given_observed(hidden.left, predicted[hidden.row], covariance)
+        out[hidden.row, hidden.label] = np.abs(expected[hidden.at] - hidden.degrees)
     return out
 
 
@@ -294,19 +289,6 @@ def relative_errors(errors: Array) -> tuple[Array, Array]:
     relative = np.where(seen, errors / np.maximum(usual, np.finfo(float).tiny), 0)
     rows = np.flatnonzero(seen.any(axis=1))
     return relative[rows].sum(axis=1) / seen[rows].sum(axis=1), rows
-
-
-def _ranks(values: Array) -> Array:
-    """Return the ranks of numbers, of mean 0 and length 1; 0 if all are equal."""
-    ranks = rankdata(values)
-    ranks -= ranks.mean()
-    return ranks / max(np.linalg.norm(ranks), 1e-300)
-
-
-def _with_degrees(keys: Array, degrees: Array) -> Iterable[tuple[int, bytes]]:
-    """Return what tells rows apart: their keys and their degrees."""
-    degrees = np.where(np.isnan(degrees), -1.0, np.round(degrees, 9))
-    return zip(keys.tolist(), map(bytes, np.ascontiguousarray(degrees)), strict=True)
 
 
 def row_keys(X: Any) -> Array:

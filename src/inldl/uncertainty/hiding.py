@@ -1,6 +1,6 @@
 """Hide observed degrees on purpose, as holes are."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
@@ -18,39 +18,35 @@ STEEPEST_WEIGHTS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Hidden:
-    """Observed degrees that are hidden, one in each row of `left`."""
-
-    rows: np.ndarray  # (m,) where they stand
-    labels: np.ndarray  # (m,)
-    left: np.ndarray  # (m, n_labels) what is left of their rows
-    degrees: np.ndarray  # (m,) what they are
-
-    def some(self, chosen) -> "Hidden":
-        """Return some of them."""
-        return Hidden(*(getattr(self, each.name)[chosen] for each in fields(self)))
-
-    @classmethod
-    def together(cls, parts) -> "Hidden":
-        """Return several as one."""
-        columns = ([getattr(part, each.name) for part in parts] for each in fields(cls))
-        return cls(*map(np.concatenate, columns))
-
-
-@dataclass(frozen=True, eq=False)
-class Refilled:
-    """Observed degrees that were hidden, and filled again by what was learned without them."""
+class HiddenCells:
+    """Observed degrees that are hidden, one in each row of `left`; then what fills them again."""
 
     row: np.ndarray  # (m,) where they stand
     label: np.ndarray  # (m,)
+    left: np.ndarray  # (m, n_labels) what is left of their rows
     degrees: np.ndarray  # (m,) what they are
-    filled: np.ndarray  # (m,) what was filled in
-    left: np.ndarray  # (m, n_labels) what was left of their rows
+    filled: np.ndarray | None = None  # (m,) what was filled in by what was learned without them
     # (m,) how much each counts, so that rows with many holes count as they do among all holes
-    weights: np.ndarray
+    weights: np.ndarray | None = None
+
+    @property
+    def at(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where they stand in `left`."""
+        return np.arange(len(self.row)), self.label
+
+    def take(self, chosen) -> "HiddenCells":
+        """Return some of them."""
+        arrays = {name: a[chosen] for name, a in vars(self).items() if a is not None}
+        return HiddenCells(**arrays)
+
+    @classmethod
+    def together(cls, parts) -> "HiddenCells":
+        """Return several as one."""
+        names = [name for name, a in vars(parts[0]).items() if a is not None]
+        return cls(**{n: np.concatenate([getattr(part, n) for part in parts]) for n in names})
 
 
-def hide_each_label(y, seed, rows=None) -> Hidden:
+def hide_each_label(y, seed, rows=None) -> HiddenCells:
     """Hide each observed degree of some rows, one at a time.
 
     A row keeps the holes it has. If it has no other hole, the sum would give the hidden degree
@@ -60,9 +56,8 @@ def hide_each_label(y, seed, rows=None) -> Hidden:
     rows = np.arange(len(y)) if rows is None else rows
     generator = np.random.default_rng([seed, 1])
     most = max(FEWEST_OF_LABEL, MOST_NUMBERS // y.shape[1] ** 2)
-    return Hidden.together(
-        [_hide_label(y, label, rows, most, generator) for label in range(y.shape[1])]
-    )
+    labels = range(y.shape[1])
+    return HiddenCells.together([_hide_label(y, j, rows, most, generator) for j in labels])
 
 
 def _hide_label(y, label, rows, most, generator):
@@ -78,7 +73,7 @@ def _hide_label(y, label, rows, most, generator):
     elif n_labels > 1:
         other = (label + generator.integers(1, n_labels, len(alone))) % n_labels
         left[alone, other] = np.nan
-    return Hidden(rows, np.full(len(rows), label), left, y[rows, label])
+    return HiddenCells(rows, np.full(len(rows), label), left, y[rows, label])
 
 
 def raked(weights, margins) -> np.ndarray:

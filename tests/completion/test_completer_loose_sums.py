@@ -6,7 +6,6 @@ import pytest
 
 from inldl import hide
 from inldl.completion import Completer
-from inldl.completion.loose_sums import LooseSums
 from inldl.files import load_model, save_model
 from inldl.rows.partial import PartialRows
 from inldl.tables import TableFile
@@ -24,7 +23,7 @@ def about_one(n, seed=0):
 def learned():
     truth, predicted = about_one(400)
     y = hide(truth, 0.3, random_state=0)
-    return truth, y, predicted, LooseSums().fit(PartialRows(y), predicted)
+    return truth, y, predicted, Completer().fit(PartialRows(y), predicted, loose=True)
 
 
 def test_a_single_hole_is_not_what_the_others_leave(learned):
@@ -68,8 +67,8 @@ def test_exact_sums_are_completed_as_always():
     truth, predicted = about_one(60)
     y = hide(truth / truth.sum(axis=1, keepdims=True), 0.3, random_state=0)
     plain, loose = (
-        kind().fit(PartialRows(y), predicted).fill(PartialRows(y), predicted)
-        for kind in (Completer, LooseSums)
+        Completer().fit(PartialRows(y), predicted, loose=loose).fill(PartialRows(y), predicted)
+        for loose in (False, True)
     )
     single = np.isnan(y) & (np.isnan(y).sum(axis=1) == 1)[:, None]
     np.testing.assert_allclose(loose[single], plain[single], atol=1e-3)

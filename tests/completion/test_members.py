@@ -4,7 +4,7 @@ import numpy as np
 
 from inldl import hide
 from inldl.completion import Completer
-from inldl.completion.member import contrary_labels
+from inldl.completion.members import contrary_labels
 from inldl.rows.partial import PartialRows
 
 RNG = np.random.default_rng(0)
