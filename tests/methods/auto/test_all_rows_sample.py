@@ -4,9 +4,9 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from inldl.engines import MemoryRows, disk
+from inldl.engines import MemoryRows, local
 from inldl.engines.chunks import ChunkedRows
-from inldl.engines.disk import DiskRows
+from inldl.engines.local import DiskRows
 from inldl.errors import DataError
 from inldl.methods.auto import all_rows as _auto_rows
 from inldl.methods.auto import fitting as _auto_fitting
@@ -21,7 +21,7 @@ X, Y = RNG.normal(size=(N, 3)), RNG.dirichlet(np.ones(3), N)
 def few_rows(monkeypatch):
     monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", 400)
     monkeypatch.setattr(_auto_rows, "FEWEST_OBSERVED", 30)
-    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 5000)
+    monkeypatch.setattr(local, "BYTES_AT_ONCE", 5000)
 
 
 def sources(y, weights=None):
