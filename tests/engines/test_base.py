@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 from types import MappingProxyType
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -21,13 +20,12 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from inldl import WInLDL, hide
-from inldl.engines import Engine, MemoryRows, Sums, base, disk, local, open_rows
+from inldl.engines import Engine, MemoryRows, Sums, base, local, open_rows
 from inldl.engines import dask as worker_parts
 from inldl.engines.base import in_runs, row_blocks, start_block, take_step, total
 from inldl.engines.chunks import ChunkedRows
 from inldl.engines.dask import DaskEngine
-from inldl.engines.disk import DiskRows
-from inldl.engines.local import LocalEngine, contiguous
+from inldl.engines.local import DiskRows, LocalEngine, contiguous
 from inldl.solvers.loop import iterations, run
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
@@ -41,11 +39,10 @@ ENGINES = {
     "memory": LocalEngine,
     "disk": LocalEngine,
     "chunks": LocalEngine,
-    "scratch": LocalEngine,
     "dask": DaskEngine,
 }
 WEIGHTS = [RNG.normal(size=(C, K)).T for _ in range(3)]  # not C-contiguous
-CHUNKED = ("chunks", "scratch", "dask")
+CHUNKED = ("chunks", "dask")
 ALIVE = weakref.WeakSet()
 
 
@@ -69,7 +66,7 @@ class Toy:
         return block, Sums((block.state.sum(axis=0), block.X.T @ block.state), (block.X.max(),))
 
     def blas(self, block):
-        libraries = [library for group in local._libraries() for library in group]
+        libraries = [library for group in base._libraries() for library in group]
         return block, Sums((0.0,), (max(float(each.get_num_threads()) for each in libraries),))
 
     def fail(self, block):
@@ -130,22 +127,17 @@ def kind(request):
 def small_blocks(monkeypatch):
     """Have several blocks in each run, and several runs in each part."""
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
-    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 2500)
-    monkeypatch.setattr(disk, "LARGE_MAP", 0)
+    monkeypatch.setattr(local, "BYTES_AT_ONCE", 2500)
+    monkeypatch.setattr(local, "LARGE_MAP", 0)
 
 
 @pytest.fixture
 def opened(kind, client, tmp_path):
     """Return a function that opens an engine and its rows."""
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
 
     @contextmanager
     def open_engine(n_threads=1, arrays=None):
         with ExitStack() as stack:
-            limit = "1 kB" if kind == "scratch" else "10 GB"
-            settings = {"inldl.memory-limit": limit, "temporary-directory": str(scratch)}
-            stack.enter_context(dask.config.set(settings))
             if kind == "dask":
                 stack.enter_context(client.as_current())
             rows = source(kind, tmp_path, arrays or {})
@@ -187,7 +179,7 @@ def test_sums_are_added_in_the_order_of_the_rows(kind, opened, n_threads):
     with opened(n_threads) as (engine, rows):
         found = [engine.load(Toy(), rows), *(engine.sweep("step", w) for w in WEIGHTS)]
         if kind != "dask":
-            assert (engine.reader is not None) == (kind in ("disk", "scratch"))
+            assert (engine.reader is not None) == (kind == "disk")
     assert_same(found, expected(kind in CHUNKED))
 
 
@@ -250,7 +242,7 @@ def test_nothing_stays_behind(kind, opened, error, tmp_path):
             if error is not None:
                 raise error
         assert [each["num_threads"] for each in threadpools()] == numbers
-    assert [path for path in tmp_path.rglob("*") if path.name not in ("X", "scratch")] == []
+    assert [path for path in tmp_path.rglob("*") if path.name != "X"] == []
     if kind == "dask":  # whose threads belong to its workers, which drop a fit a little later
         until(lambda: not kept_by_workers())
     else:

@@ -59,3 +59,15 @@ def test_projection_of_many_rows(n, C, spread):
 def test_excluded_entries_stay_out():
     rows = [[0.3, -np.inf, 0.2], [-np.inf, -5.0, -np.inf]]
     np.testing.assert_allclose(projected(rows, [0.5, 0.25]), [[0.3, 0, 0.2], [0, 0.25, 0]])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("label", [0, 1, 2])
+def test_a_row_that_is_no_number_stays_one(bad, label):
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    expected = project(rows)
+    rows[[3, 17], label] = bad
+    found = projected(rows)
+    assert np.isnan(found[[3, 17]]).all()
+    others = np.delete(np.arange(20), [3, 17])
+    np.testing.assert_allclose(found[others], expected[others], rtol=0, atol=1e-15)

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from inldl import AutoInLDL, hide
-from inldl.engines import disk
+from inldl.engines import local
 from inldl.files import load_model, save_model
 from inldl.methods import KernelRidgeLDL, kernel_features
 from inldl.methods import auto_all_rows as _auto_all_rows
@@ -41,7 +41,7 @@ def shorten(patch):
     patch.setattr(_kernel_features, "SCALES", (4.0,))
     patch.setattr(kernel_features, "TRIED_ALPHAS", (1.0, 0.1))
     patch.setattr(_auto_all_rows, "LANDMARKS", 60)
-    patch.setattr(disk, "LARGE_MAP", 0)
+    patch.setattr(local, "LARGE_MAP", 0)
 
 
 @pytest.fixture(autouse=True)

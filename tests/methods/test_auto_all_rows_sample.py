@@ -4,9 +4,9 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from inldl.engines import MemoryRows, disk
+from inldl.engines import MemoryRows, local
 from inldl.engines.chunks import ChunkedRows
-from inldl.engines.disk import DiskRows
+from inldl.engines.local import DiskRows
 from inldl.errors import DataError
 from inldl.methods import auto_fitting as _auto_fitting
 from inldl.methods import kernel_features
@@ -21,7 +21,7 @@ X, Y = RNG.normal(size=(N, 3)), RNG.dirichlet(np.ones(3), N)
 def few_rows(monkeypatch):
     monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", 400)
     monkeypatch.setattr(kernel_features, "FEWEST_OBSERVED", 30)
-    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 5000)
+    monkeypatch.setattr(local, "BYTES_AT_ONCE", 5000)
 
 
 def draw_sample(rows, seed, most=400):

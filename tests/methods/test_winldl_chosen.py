@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from inldl import WInLDL, hide
-from inldl.engines import base, disk
+from inldl.engines import base, local
 from inldl.experiments import grid
 from inldl.methods.registry import make_method
 
@@ -22,8 +22,8 @@ WEIGHTS = RNG.integers(0, 3, N).astype(float)
 @pytest.fixture
 def several_blocks(monkeypatch):
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
-    monkeypatch.setattr(disk, "LARGE_MAP", 0)
-    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 5000)
+    monkeypatch.setattr(local, "LARGE_MAP", 0)
+    monkeypatch.setattr(local, "BYTES_AT_ONCE", 5000)
 
 
 def mapped(folder, a):
@@ -61,7 +61,7 @@ def test_units_and_origin_of_the_features_do_not_matter():
 def test_same_bits_on_disk_and_with_threads(several_blocks, tmp_path, weights):
     expected = WInLDL(ridge="auto").fit(X, Y, weights)
     on_disk = mapped(tmp_path, X)
-    assert disk.is_on_disk(on_disk)
+    assert local.is_on_disk(on_disk)
     for given, n_jobs in ((X, 3), (on_disk, 1), (on_disk, 3)):
         model = WInLDL(ridge="auto", n_jobs=n_jobs).fit(given, Y, weights)
         assert model.ridge_ == expected.ridge_

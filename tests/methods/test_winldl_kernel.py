@@ -7,7 +7,7 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 
 from inldl import WInLDL, hide
-from inldl.engines import base, disk
+from inldl.engines import base, local
 from inldl.files import export_onnx, load_model, save_model
 from inldl.importance import contributions, importance_by_label
 from inldl.methods import winldl
@@ -29,8 +29,8 @@ def model():
 @pytest.fixture
 def several_blocks(monkeypatch):
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
-    monkeypatch.setattr(disk, "LARGE_MAP", 0)
-    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 500)
+    monkeypatch.setattr(local, "LARGE_MAP", 0)
+    monkeypatch.setattr(local, "BYTES_AT_ONCE", 500)
 
 
 def mapped(folder, a):
@@ -61,7 +61,7 @@ def test_same_bits_on_disk_and_with_threads(several_blocks, tmp_path, monkeypatc
     expected = WInLDL(**options).fit(X, Y)
     monkeypatch.setattr(winldl, "KEPT_BYTES", 1 << 30 if keep else 0)
     on_disk = mapped(tmp_path, X)
-    assert disk.is_on_disk(on_disk)
+    assert local.is_on_disk(on_disk)
     for given, n_jobs in ((X, 1), (X, 3), (on_disk, 2)):
         model = WInLDL(**options, n_jobs=n_jobs).fit(given, Y)
         assert model.ridge_ == expected.ridge_

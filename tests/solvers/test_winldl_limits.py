@@ -1,6 +1,5 @@
 """WInLDL within bounds: the set its rows are projected onto, its limit, and all engines."""
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -10,7 +9,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from inldl import WInLDL, hide
-from inldl.engines import base, disk
+from inldl.engines import base, local
 from inldl.rows.partial import PartialRows
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
@@ -176,7 +175,7 @@ def test_what_a_row_is_learned_from_does_not_depend_on_its_block(monkeypatch):
 def small_blocks(monkeypatch):
     """Have many blocks, and no array that is too small to stay on disk."""
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
-    monkeypatch.setattr(disk, "LARGE_MAP", 0)
+    monkeypatch.setattr(local, "LARGE_MAP", 0)
 
 
 def mapped(folder, a, name="X"):
@@ -198,12 +197,10 @@ def test_blocks_of_other_sizes_have_the_same_result(monkeypatch):
     np.testing.assert_allclose(fitted().coef_, expected.coef_, atol=1e-11)
 
 
-def test_chunks_have_the_same_bits_wherever_they_are(small_blocks, tmp_path):
+def test_chunks_have_the_same_bits_wherever_they_are(small_blocks):
     lazy = da.from_array(X, chunks=(90, 2)), da.from_array(Y, chunks=(70, -1))
     expected = fitted(*lazy)
     np.testing.assert_allclose(expected.coef_, fitted().coef_, atol=1e-11)
-    with dask.config.set({"inldl.memory-limit": "1 kB", "temporary-directory": str(tmp_path)}):
-        same_bits(fitted(*lazy), expected)
     chunked = KNOWN | {"upper": da.from_array(UPPER, chunks=(50, 2))}
     same_bits(fitted(*lazy, known=chunked, n_jobs=2), expected)
 

@@ -8,9 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from inldl.engines.base import BlockProblem, Engine, RowSource, Sums, row_blocks
-from inldl.engines.disk import DiskRows, is_on_disk
-from inldl.engines.local import LocalEngine, MemoryRows, one_blas_thread
+from inldl.engines.base import (
+    BlockProblem,
+    Engine,
+    RowSource,
+    Sums,
+    one_blas_thread,
+    row_blocks,
+)
+from inldl.engines.local import DiskRows, LocalEngine, MemoryRows, is_on_disk
 from inldl.rows.checks import FLOATS
 from inldl.rows.inputs import (
     check_rows,

@@ -5,19 +5,26 @@ rows, a *row source* says where the rows are, and an *engine* runs the problem o
 adds up what comes back. No engine knows any mathematics, and no problem knows where its rows are.
 Blocks follow from the shape of the rows alone, never from the number of workers.
 
+Each thread has one thread of BLAS. More would change the last bits of a product, and get in the
+way of the engine's own. Most libraries have one number of threads for the whole process; OpenBLAS
+built on OpenMP has one for each thread that calls it.
+
 `tests/engines/test_base.py` holds every engine to what is promised here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from operator import add
 from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import LibController, ThreadpoolController
 
 # A block of X should stay in a cache between its two uses, and be worth waking a thread for.
 BLOCK_ENTRIES = 1 << 18
@@ -27,6 +34,7 @@ ROW_STEP = 16  # rows: as many as the lanes of the longest vector
 # Blocks are handed to the threads in about this many runs: waking a thread takes as long as half
 # a block, and the sums of a run are added by its thread.
 RUNS = 64
+ATTEMPTS = 100  # to set BLAS threads: another part of the program may do so at the same moment
 
 
 @dataclass(frozen=True)
@@ -97,12 +105,18 @@ class Engine(Protocol):
     in files or on other machines, also after an error or Ctrl-C. Errors of a problem come back as
     they are. Sums are added in the order of the rows, in groups that depend on the shape of the
     rows or their chunks alone, so that results are the same to the bit for any number of threads
-    and workers.
+    and workers. `closing` has what ends with the fit.
     """
 
-    def __enter__(self) -> Self: ...
+    closing: ExitStack
 
-    def __exit__(self, *error: object) -> None: ...
+    def __enter__(self) -> Self:
+        self.closing = ExitStack()
+        self.closing.enter_context(one_blas_thread())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.closing.close()
 
     def load(self, problem: BlockProblem, rows: Any) -> Sums:
         """Start a block for each few rows of a source of this engine; return the total."""
@@ -138,8 +152,8 @@ class RowSource(Protocol):
     def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> Any:
         """Return ``function(y, X, *arrays, first_row=...)`` in the same way."""
 
-    def map_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
-        """Return ``function(y, first_row)`` of all degrees of a fit, a part of them at a time."""
+    def map_degrees(self, function: Callable[..., Any]) -> list[Any]:
+        """Return ``function(y, first_row=...)`` of all degrees of a fit, part by part."""
 
 
 def rows_per_block(n_columns: int) -> int:
@@ -185,3 +199,76 @@ def _rows(X: Any, rows: slice) -> Any:
     data = slice(pointer[0], pointer[-1])
     parts = (X.data[data], X.indices[data], pointer - pointer[0])
     return sparse.csr_array(parts, shape=(len(pointer) - 1, X.shape[1]), copy=False)
+
+
+@cache
+def _libraries() -> tuple[list[LibController], list[LibController]]:
+    """Return the BLAS libraries with one number of threads per process, and per thread."""
+    blas = ThreadpoolController().select(user_api="blas").lib_controllers  # takes milliseconds
+    per_thread = [one for one in blas if getattr(one, "threading_layer", "") == "openmp"]
+    return [one for one in blas if one not in per_thread], per_thread
+
+
+class _Limit:
+    """Sets the number of threads to 1 at the first entry, and back at the last exit."""
+
+    def __init__(self, which: int) -> None:
+        self._which, self._depth, self._lock = which, 0, threading.RLock()
+        self._before: dict[LibController, int] = {}
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._depth += 1
+            try:
+                for library in _libraries()[self._which]:
+                    number = library.get_num_threads()
+                    if number is not None and number != 1:
+                        _set_threads(library, 1)
+                        self._before.setdefault(library, number)
+            except BaseException:
+                self.__exit__()
+                raise
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if not self._depth:
+                before, self._before = self._before, {}
+                for library, number in before.items():
+                    _set_threads(library, number)
+
+
+class _ThreadLimit(_Limit, threading.local):
+    """The same for each thread on its own."""
+
+
+_OF_PROCESS, OF_THREAD = _Limit(0), _ThreadLimit(1)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Give a context in which BLAS uses one thread, or which raises a RuntimeError."""
+    with _OF_PROCESS, OF_THREAD:
+        yield
+
+
+def _set_threads(library: LibController, number: int) -> None:
+    """Set the number of threads and see that it was taken.
+
+    Since version 3.8 threadpoolctl ignores the wish of every thread but the one that was first,
+    without a word. That claim is given up before and after, so that neither we nor anybody who
+    restores a limit later is ignored.
+    """
+    give_up_claim = getattr(library, "clear_controlling_thread", lambda force: None)
+    for _ in range(ATTEMPTS):
+        give_up_claim(force=True)
+        library.set_num_threads(number)
+        give_up_claim(force=True)
+        if library.get_num_threads() == number:
+            return
+    raise RuntimeError(
+        f"{library.internal_api} ({library.filepath}) was asked to use {number} thread(s) but "
+        f"uses {library.get_num_threads()}, so results would differ in their last digits. Set "
+        "OPENBLAS_NUM_THREADS=1 and MKL_NUM_THREADS=1 before Python starts, or install another "
+        "version of threadpoolctl."
+    )

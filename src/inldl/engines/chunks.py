@@ -4,16 +4,13 @@ The unit of work is a *part*: a few consecutive chunks of rows, cut into blocks.
 the chunks alone, and sums are added part by part, so that threads and workers of any number give
 the same result to the bit.
 
-Without a cluster each chunk is computed once. If the features do not fit into memory they go to a
-file without a name, as plain numbers, from which they are read in each sweep; decoding Parquet
-again would take longer than everything else. The results are the same to the bit.
+Without a cluster each chunk is computed once, and the rows are kept in memory. They are refused
+if they do not fit: decoding Parquet again in each sweep would take longer than everything else.
 """
 
-import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import Any
 
 import dask
@@ -24,17 +21,9 @@ from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
 from inldl.engines.base import BlockProblem, Engine, Sums, in_pieces
-from inldl.engines.dask import DaskEngine
-from inldl.engines.disk import FeatureReader, RowFile, Run
-from inldl.engines.local import (
-    LocalEngine,
-    MemoryRows,
-    Parts,
-    check_rows_read,
-    map_unchecked,
-    start_chunks,
-)
-from inldl.rows.checks import DegreeFacts, check_2d, check_degrees, label_names
+from inldl.engines.dask import DaskEngine, start_chunks
+from inldl.engines.local import LocalEngine, MemoryRows, Parts, check_rows_read, map_unchecked
+from inldl.rows.checks import check_2d, check_degrees, label_names
 from inldl.rows.inputs import check_rows
 
 PARTS = 256  # twice as many threads can work at once; the sums of each travel in every sweep
@@ -103,7 +92,7 @@ class LazyPart:
     first_row: int
     n_rows: int
 
-    def then(self, function: Callable[..., Any], n_parts: int, key: str) -> Delayed:
+    def then(self, function: Callable[..., Any], n_parts: int, key: str | None = None) -> Delayed:
         """Return the lazy ``function(chunks, first_row, n_parts)``."""
         make = delayed(function, pure=False, traverse=False)
         return make(self.chunks, self.first_row, n_parts, dask_key_name=key)
@@ -144,12 +133,6 @@ class ChunkedRows:
             first_row += n_rows
         return parts
 
-    def _compute(self, function: Callable[..., Any], n_threads: int) -> list[Any]:
-        """Return ``function(chunks, first_row, n_parts)`` of each part, by threads."""
-        n, fit = len(self.parts), uuid.uuid4()
-        lazy = [p.then(function, n, f"load-part-{i}-{fit}") for i, p in enumerate(self.parts)]
-        return dask.compute(*lazy, scheduler="threads", num_workers=n_threads)
-
     def take(self, rows: np.ndarray) -> MemoryRows:
         """Return some of the rows, given in order, in memory; no others come to this process."""
         X, y, *others = dask.compute(*(a[rows] for a in (self.X, self.y, *self.arrays.values())))
@@ -157,17 +140,18 @@ class ChunkedRows:
         return MemoryRows(X, y, self.label_names, arrays)
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> da.Array:
-        return map_chunks(partial(_map_chunk, function), self.X, n_columns=n_columns)
+        return map_chunks(partial(map_unchecked, function), self.X, n_columns=n_columns)
 
     def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> da.Array:
         chunked = self.y, self.X, *self.arrays.values()
         return map_chunks(function, *chunked, n_columns=n_columns)
 
-    def map_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+    def map_degrees(self, function: Callable[..., Any]) -> list[Any]:
         """Return what `function` makes of the degrees of each chunk, where they are."""
         starts = np.cumsum([0, *self.y.chunks[0]]).tolist()
-        apply = delayed(function, pure=False)
-        return list(dask.compute(*map(apply, self.y.to_delayed()[:, 0], starts)))
+        apply, chunks = delayed(function, pure=False), self.y.to_delayed()[:, 0]
+        found = [apply(y, first_row=first) for y, first in zip(chunks, starts, strict=False)]
+        return list(dask.compute(*found))
 
     def engine(self, n_threads: int, name: str) -> Engine:
         """Return the engine of the active Dask client, or of this machine if there is none."""
@@ -177,45 +161,24 @@ class ChunkedRows:
             return LocalEngine(n_threads)
 
     def start_blocks(self, problem: BlockProblem, engine: LocalEngine) -> tuple[Parts, list[Sums]]:
-        start, file = partial(start_chunks, problem), None
-        if not self.fits_into_memory():
-            kind = np.float32 if self.X.dtype == np.float32 else np.float64
-            folder = dask.config.get("temporary-directory", None)
-            file = RowFile.temporary(folder, self.X.shape, kind)
-            engine.closing.callback(file.close)
-            start = partial(_start_and_store, file, problem)
-        loaded = self._compute(start, engine.n_threads)
-        parts = [runs for runs, *_ in loaded]
-        if file is not None:
-            blocks = [at for part in parts for run in part for at in run.rows]
-            size = max(at.stop - at.start for at in blocks)
-            engine.reader = FeatureReader(file.read, file, size, engine)
+        self._check_memory()
+        start = partial(start_chunks, problem)
+        lazy = [part.then(start, len(self.parts)) for part in self.parts]
+        loaded = dask.compute(*lazy, scheduler="threads", num_workers=engine.n_threads)
         check_degrees([one for *_, facts in loaded for one in facts], self.label_names)
-        return parts, [sums for _, sums, _ in loaded]
+        return [runs for runs, *_ in loaded], [sums for _, sums, _ in loaded]
 
-    def fits_into_memory(self) -> bool:
+    def _check_memory(self) -> None:
+        """Refuse rows that need more memory than there is, before any of them is loaded."""
         (n, k), C = self.X.shape, self.y.shape[1]
         limit = dask.utils.parse_bytes(dask.config.get("inldl.memory-limit", MEMORY_LIMIT))
         size = 4 if self.X.dtype == np.float32 else 8  # whole numbers become double precision
         others = sum(a.shape[1] for a in self.arrays.values())
-        return n * (k + 5 * C + others) * size < MEMORY_SHARE * limit
-
-
-def _map_chunk(function: Callable[[Any], np.ndarray], X: Any, first_row: int) -> np.ndarray:
-    return map_unchecked(function, X)
-
-
-def _start_and_store(
-    file: RowFile, problem: BlockProblem, chunks: Sequence[Any], first_row: int, n_parts: int
-) -> tuple[list[Run], Sums, list[DegreeFacts]]:
-    """Do what `start_chunks` does, and move the features of the blocks into the file."""
-    runs, sums, facts = start_chunks(problem, chunks, first_row, n_parts)
-    at, stored = first_row, []
-    for run in runs:
-        ends = np.cumsum([at, *(block.X.shape[0] for block in run)]).tolist()
-        stored.append(Run(run, [slice(*pair) for pair in pairwise(ends)]))
-        for block, rows in zip(*stored[-1], strict=True):
-            file.write(rows.start, block.X)
-            block.X = None
-        at = ends[-1]
-    return stored, sums, facts
+        needed, allowed = n * (k + 5 * C + others) * size, MEMORY_SHARE * limit
+        if needed > allowed:
+            raise ValueError(
+                f"A fit to these {n} rows needs {needed / 1e9:.2g} GB, but may use "
+                f"{allowed / 1e9:.2g} GB of the memory of this machine; write X to disk "
+                "(X.to_zarr('X.zarr')) and fit to zarr.open('X.zarr') and y.compute(), or start "
+                "a dask.distributed.Client of workers with more memory and fit again."
+            )

@@ -2,7 +2,7 @@
 
 A sweep is one task for each worker: the arrays of a message go there, the sums of its parts come
 back. The client keeps all messages. A part that was lost with its worker is loaded again elsewhere
-and taken through the steps it missed; the arithmetic is the same, and so is the result.
+and taken through all steps; the arithmetic is the same, and so is the result.
 
 Messages and sums are pickled here, into bytes. Dask would send their larger arrays as frames of
 their own, which arrive at odd addresses: BLAS multiplies those more slowly, and to other bits.
@@ -13,12 +13,12 @@ import pickle
 import threading
 import time
 import uuid
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Self
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import dask
@@ -26,13 +26,24 @@ import numpy as np
 from distributed import KilledWorker, futures_of, get_worker
 
 from inldl import __version__
-from inldl.engines.base import BlockProblem, Engine, Sums, take_step, total
-from inldl.engines.local import LocalEngine, contiguous, one_blas_thread, start_chunks
+from inldl.engines.base import (
+    BlockProblem,
+    Engine,
+    Sums,
+    in_runs,
+    one_blas_thread,
+    row_blocks,
+    start_block,
+    take_step,
+    total,
+)
+from inldl.engines.local import LocalEngine, check_rows_read, contiguous, fold
 from inldl.rows.checks import DegreeFacts, check_degrees
 
 # Without a worker, or with a paused one; dask.config.set({"inldl.worker-timeout": ...}) sets it.
 PATIENCE = "60s"
 LOOK = 1.0  # seconds between two looks at whether there are workers at all
+LOADS = 5  # of parts whose workers leave one after another
 ASK_VERSION = "__import__('inldl').__version__"  # evaluated on workers that may not have inldl
 IDLE = 30.0  # seconds after which a worker drops what no client holds any more
 
@@ -49,16 +60,10 @@ class DaskEngine(Engine):
         self._patience = dask.utils.parse_timedelta(
             dask.config.get("inldl.worker-timeout", PATIENCE)
         )
-        self._n_tasks = 0
-        self._asked: set[str] = set()
         self._held: list[Any] = []
-        self._homes: dict[int, str] = {}
+        self._homes: dict[int, str] = {}  # the workers of parts
+        self._new: set[int] = set()  # parts that have not taken a step
         self._messages: list[bytes] = []
-
-    def __enter__(self) -> Self:
-        """Let BLAS use one thread here too: what is solved between sweeps must have its bits."""
-        one_blas_thread().__enter__()
-        return self
 
     def __exit__(self, *error: object) -> None:
         """Free the memory of the workers, also after Ctrl-C; those that are gone need not know.
@@ -66,7 +71,7 @@ class DaskEngine(Engine):
         Tasks that failed are cancelled: while a traceback holds them, Dask would want to run what
         they share with the next fit on the workers of this one, which may be gone by then.
         """
-        one_blas_thread().__exit__(None, None, None)
+        super().__exit__()
         held, self._held = self._held, []
         if self._client.status == "running":
             if error[0] is not None:
@@ -81,75 +86,48 @@ class DaskEngine(Engine):
 
     def sweep(self, step: str, *message: np.ndarray) -> Sums:
         self._messages.append(pickle.dumps((step, contiguous(message))))
-        sums: dict[int, Any] = {}
-        n_done = len(self._messages) - 1
-        at: dict[int, int] = dict.fromkeys(range(len(self._rows.parts)), n_done)
-        asked_again: set[int] = set()
-        while at:
-            lost = []
-            for i, (added, address) in self._advance(at, step).items():
-                if added is None:
-                    lost.append((i, address))
-                    continue
-                at[i] += 1
-                if at[i] == len(self._messages):
-                    sums[i] = added
-                    del at[i]
-            self._recover(lost, at, asked_again)
+        sums: dict[int, bytes] = {}
+        waiting = set(self._homes)
+        while waiting:
+            answered = self._advance(waiting, step, sums)
+            waiting -= sums.keys()
+            if waiting:
+                here = self._workers().keys() - answered
+                self._load([i for i in sorted(waiting) if self._homes[i] not in here])
+        self._new.clear()
         return total(pickle.loads(sums[i]) for i in sorted(sums))
 
-    def _advance(self, at: dict[int, int], name: str) -> dict[int, tuple[bytes | None, str]]:
-        """Take the parts one step further, given how far they are.
-
-        Returns the sums of each, None if it is lost, and the worker that said so.
-        """
-        groups: dict[tuple[str, int], list[int]] = {}
-        for i, t in at.items():
-            groups.setdefault((self._homes[i], t), []).append(i)
-        tasks = [(parts, t, self._messages[t]) for (_, t), parts in groups.items()]
-        keys = [self._key(f"{name}-{len(self._messages)}") for _ in groups]
-        homes = {key: [home] for key, (home, _) in zip(keys, groups, strict=True)}
+    def _advance(self, parts: Iterable[int], name: str, sums: dict[int, bytes]) -> set[str]:
+        """Take parts to the newest step; add their sums, and return the workers that answered."""
+        last = len(self._messages) - 1
+        groups: dict[tuple[str, int], list[int]] = defaultdict(list)
+        for i in parts:
+            groups[self._homes[i], 0 if i in self._new else last].append(i)
+        tasks = [(which, first, self._messages[first:]) for (_, first), which in groups.items()]
+        keys = {self._key(f"{name}-{last}"): [home] for home, _ in groups}
 
         def submit() -> list[Any]:
             step = partial(advance_parts, self._fit)
-            with dask.annotate(workers=homes.__getitem__, allow_other_workers=True):
-                return self._client.map(step, *zip(*tasks, strict=True), key=keys, pure=False)
+            with dask.annotate(workers=keys.__getitem__):
+                return self._client.map(step, *zip(*tasks, strict=True), key=[*keys], pure=False)
 
         replies = self._results(submit, [home for home, _ in groups])
-        if replies is None:
-            return dict.fromkeys(at, (None, ""))
-        return {i: (sums, where) for where, added in replies for i, sums in added.items()}
-
-    def _recover(
-        self, lost: list[tuple[int, str]], at: dict[int, int], asked_again: set[int]
-    ) -> None:
-        """Load parts again that are gone; ask their worker again if it was another that answered.
-
-        A task can land elsewhere because its worker left, or because it was busy.
-        """
-        if not lost:
-            return
-        running = self._workers()
-        gone = []
-        for i, address in lost:
-            stolen = address != self._homes[i] and self._homes[i] in running
-            if stolen and i not in asked_again:
-                asked_again.add(i)
-            else:
-                gone.append(i)
-        if gone:
-            self._load(gone)
-            at.update(dict.fromkeys(gone, 0))
+        for _, added in replies:
+            sums |= added
+        return {home for home, _ in replies}
 
     def _load(self, parts: Sequence[int]) -> list[tuple[bytes, list[DegreeFacts]]]:
         """Load parts on workers; note where they are, and return what is known of them."""
-        results = None
-        while results is None:
-            chosen = self._assigned(parts)
-            results = self._results(partial(self._submit_loads, chosen), list(chosen.values()))
-        self._check_versions({home: version for home, version, *_ in results})
-        self._homes |= {i: home for i, (home, *_) in zip(parts, results, strict=True)}
-        return [(sums, facts) for *_, sums, facts in results]
+        loaded: dict[int, tuple[bytes, list[DegreeFacts]]] = {}
+        for _ in range(LOADS):
+            chosen = self._assigned([i for i in parts if i not in loaded])
+            if not chosen:
+                self._new |= loaded.keys()
+                return [loaded[i] for i in parts]
+            submit = partial(self._submit_loads, chosen)
+            for i, home, sums, facts in self._results(submit, list(chosen.values())):
+                self._homes[i], loaded[i] = home, (sums, facts)
+        raise RuntimeError(_DIED)
 
     def _submit_loads(self, chosen: dict[int, str]) -> list[Any]:
         """Let each worker load its parts, and do all that comes before on the same worker."""
@@ -157,9 +135,9 @@ class DaskEngine(Engine):
         load, parts = partial(load_part, self._fit, self._problem), self._rows.parts
         for home in set(chosen.values()):
             here = [i for i in chosen if chosen[i] == home]
-            keys = [self._key(f"load-part-{i}") for i in here]
             lazy = [
-                parts[i].then(partial(load, i), len(parts), keys[k]) for k, i in enumerate(here)
+                parts[i].then(partial(load, i), len(parts), self._key(f"load-part-{i}"))
+                for i in here
             ]
             computed = self._client.compute(lazy, workers=[home], allow_other_workers=True)
             futures |= zip(here, computed, strict=True)
@@ -167,7 +145,10 @@ class DaskEngine(Engine):
 
     def _assigned(self, parts: Sequence[int]) -> dict[int, str]:
         """Choose a worker for each part: where its rows are already, or the least busy one."""
+        if not parts:
+            return {}
         workers = self._workers()
+        self._check_versions()
         persisted = futures_of(self._rows.X)
         where = self._client.who_has(persisted) if persisted else {}
         load = dict.fromkeys(workers, 0)
@@ -182,8 +163,7 @@ class DaskEngine(Engine):
 
     def _key(self, what: str) -> str:
         """Return a key of which the dashboard shows the words before the first number."""
-        self._n_tasks += 1
-        return f"{self._name}-{what}-{self._n_tasks}-{self._fit}"
+        return f"{self._name}-{what}-{uuid.uuid4().hex}"
 
     def _workers(self) -> dict[str, int]:
         """Return the running workers and their threads; wait for one if there is none."""
@@ -192,21 +172,14 @@ class DaskEngine(Engine):
             known = self._client.sync(self._client.scheduler.identity)["workers"]
             running = {a: w["nthreads"] for a, w in known.items() if w["status"] == "running"}
             if running:
-                self._ask_versions(running.keys() - self._asked)
                 return running
             if time.monotonic() > until:
                 raise RuntimeError(self._nobody(known))
             time.sleep(min(LOOK, self._patience / 4))
 
-    def _ask_versions(self, new: set[str]) -> None:
+    def _check_versions(self) -> None:
         """Refuse workers without inldl, which would die of its tasks, or with another version."""
-        if new:
-            how = {"workers": sorted(new), "on_error": "return"}
-            self._check_versions(self._client.run(eval, ASK_VERSION, **how))
-            self._asked |= new
-
-    def _check_versions(self, versions: dict[str, Any]) -> None:
-        for address, version in versions.items():
+        for address, version in self._client.run(eval, ASK_VERSION, on_error="return").items():
             if version != __version__ and not isinstance(version, OSError):  # it has just left
                 has = f"inldl {version}" if isinstance(version, str) else f"no inldl ({version})"
                 raise RuntimeError(
@@ -214,25 +187,20 @@ class DaskEngine(Engine):
                     "install the same version on all workers."
                 )
 
-    def _results(self, submit: Callable[[], list[Any]], homes: list[str]) -> list[Any] | None:
-        """Submit tasks and return their results, or None if all their workers have gone."""
+    def _results(self, submit: Callable[[], list[Any]], homes: list[str]) -> list[Any]:
+        """Submit tasks and return their results, but for tasks whose workers have gone."""
         try:
             return self._client.sync(self._gathered, submit, homes)
         except KilledWorker as error:
-            raise RuntimeError(
-                "Workers died repeatedly on the same rows, most likely because they ran out of "
-                "memory; use more or larger workers, or smaller chunks."
-            ) from error
+            raise RuntimeError(_DIED) from error
         except (CancelledError, OSError) as error:
             raise RuntimeError(
                 "The connection to the Dask scheduler was lost, or the tasks of this fit were "
                 "cancelled; fit again."
             ) from error
 
-    async def _gathered(
-        self, submit: Callable[[], list[Any]], homes: list[str]
-    ) -> list[Any] | None:
-        """Wait for results as long as the workers at their `homes` work, or new ones may come.
+    async def _gathered(self, submit: Callable[[], list[Any]], homes: list[str]) -> list[Any]:
+        """Wait for results as long as a worker works of those at their `homes`.
 
         The tasks before are released in the same breath as the new ones are submitted, since the
         client sends only so often. Tasks of which all workers have gone are given up: Dask may
@@ -240,58 +208,75 @@ class DaskEngine(Engine):
         """
         futures = self._held = submit()
         results = asyncio.ensure_future(self._client.gather(futures, asynchronous=True))
-        seen = dict.fromkeys(homes, time.monotonic())  # when nothing kept a worker from working
-        while True:
-            await asyncio.wait([results], timeout=min(LOOK, self._patience / 4))
-            if results.done():
-                return await results
+        worked = time.monotonic()
+        while not (await asyncio.wait([results], timeout=min(LOOK, self._patience / 4)))[0]:
             workers = (await self._client.scheduler.identity())["workers"]
             waiting = {h for h, future in zip(homes, futures, strict=True) if not future.done()}
-            stuck = {h for h in waiting if _is_paused(workers.get(h))} if workers else set(homes)
-            now = time.monotonic()
-            seen |= dict.fromkeys(set(homes) - stuck, now)
-            hopeless = now - min(seen.values()) > self._patience
-            if hopeless or (workers and seen.keys().isdisjoint(workers)):
-                await self._client.cancel(futures, asynchronous=True)
-                await asyncio.wait([asyncio.gather(results, return_exceptions=True)], timeout=LOOK)
-                if hopeless:
-                    raise RuntimeError(self._nobody({h: workers[h] for h in stuck & {*workers}}))
-                return None
+            here = [workers[home] for home in waiting if home in workers]
+            if not waiting or not all(map(_is_paused, here)):
+                worked = time.monotonic()
+            if (waiting and not here) or time.monotonic() - worked > self._patience:
+                results.cancel()
+                await self._client.cancel([f for f in futures if not f.done()], asynchronous=True)
+                finished = [f for f in futures if f.status == "finished"]
+                return await self._client.gather(finished, errors="skip", asynchronous=True)
+        return await results
 
     def _nobody(self, workers: dict[str, Any]) -> str:
         """Return why the fit cannot go on with these workers, or with none."""
-        paused = [address for address in workers if workers[address]["status"] == "paused"]
-        if paused:
-            worker = workers[paused[0]]
-            used, limit = worker["metrics"].get("memory", 0), worker["memory_limit"] or 0
-            reason = (
-                f"The Dask worker {paused[0]} has been paused for {self._patience:g} s, as its "
-                f"memory is full ({used / 1e6:.0f} of {limit / 1e6:.0f} MB)"
-            )
-            remedy = "use more or larger workers, or smaller chunks,"
-        else:
-            reason = f"The Dask cluster has had no running worker for {self._patience:g} s"
-            remedy = "start workers"
+        reason = f"The Dask cluster has had no running worker for {self._patience:g} s"
+        remedy = "start workers"
+        for address, worker in workers.items():
+            if worker["status"] == "paused":
+                used, limit = worker["metrics"].get("memory", 0), worker["memory_limit"] or 0
+                reason = (
+                    f"The Dask worker {address} has been paused for {self._patience:g} s, as its "
+                    f"memory is full ({used / 1e6:.0f} of {limit / 1e6:.0f} MB)"
+                )
+                remedy = "use more or larger workers, or smaller chunks,"
         return (
             f"{reason}, so the fit cannot go on; {remedy} and fit again, or wait "
             "longer: dask.config.set({'inldl.worker-timeout': '10min'})."
         )
 
 
-def _is_paused(worker: dict[str, Any] | None) -> bool:
+_DIED = (
+    "Workers died repeatedly on the same rows, most likely because they ran out of memory; use "
+    "more or larger workers, or smaller chunks."
+)
+
+
+def _is_paused(worker: dict[str, Any]) -> bool:
     """Say whether a worker starts nothing for want of memory, and has finished what it began."""
-    if worker is None or worker["status"] != "paused":
-        return False
-    return not worker["metrics"].get("task_counts", {}).get("executing")
+    executing = worker["metrics"].get("task_counts", {}).get("executing")
+    return worker["status"] == "paused" and not executing
+
+
+def start_chunks(
+    problem: BlockProblem, chunks: Sequence[Any], first_row: int, n_parts: int
+) -> tuple[list[Any], Sums, list[DegreeFacts]]:
+    """Check the chunks of one of several parts and start its blocks; y itself is not kept.
+
+    Returns the runs of blocks, the total of their sums, and what y looks like.
+    """
+    sources, facts = [], []
+    for X, y, arrays in chunks:
+        X, y, arrays, seen = check_rows_read(X, y, arrays, first_row)
+        facts.append(seen)
+        first_row += len(y)
+        sources += row_blocks(X, y, *arrays.values())
+    begin = partial(start_block, problem, list(chunks[0][2]))
+    runs, sums = fold(partial(fold, begin), in_runs(sources, n_parts))
+    return runs, sums, facts
 
 
 @dataclass
 class WorkerPart:
-    """The blocks of a part after sweep `t`, and the sums of that sweep."""
+    """The blocks of a part after `t` sweeps, and the sums of the last one."""
 
     runs: list[Any]
     t: int = 0
-    sums: bytes | None = None
+    sums: bytes = b""
 
 
 @dataclass
@@ -313,12 +298,17 @@ class Fit:
         idle = not self.lock.locked() and time.monotonic() - self.used > IDLE
         return idle and self.task not in worker.state.tasks
 
-    def advance(self, engine: LocalEngine, which: list[int], t: int, message: bytes) -> None:
-        """Take parts through step `t`; those that fail half-way are gone."""
-        before = [self.parts.pop(i).runs for i in which]
+    def at(self, t: int, which: Iterable[int]) -> list[int]:
+        """Return which parts have taken `t` steps."""
+        return [i for i in which if i in self.parts and self.parts[i].t == t]
+
+    def advance(self, engine: LocalEngine, which: list[int], message: bytes) -> None:
+        """Take parts one step further; those that fail half-way are gone."""
+        before = [self.parts.pop(i) for i in which]
         take = partial(take_step, self.problem, *pickle.loads(message))
-        for i, runs, added in zip(which, *engine.map_parts(take, before), strict=True):
-            self.parts[i] = WorkerPart(runs, t + 1, pickle.dumps(added))
+        stepped = engine.map_parts(take, [part.runs for part in before])
+        for i, part, runs, added in zip(which, before, *stepped, strict=True):
+            self.parts[i] = WorkerPart(runs, part.t + 1, pickle.dumps(added))
 
 
 # By worker, of which a process can have several.
@@ -333,11 +323,8 @@ def load_part(
     chunks: Sequence[Any],
     first_row: int,
     n_parts: int,
-) -> tuple[str, str, bytes, list[DegreeFacts]]:
-    """Keep a part on this worker.
-
-    Returns where that is, the version there, the sums, and what y looks like.
-    """
+) -> tuple[int, str, bytes, list[DegreeFacts]]:
+    """Keep a part on this worker; return which and where, its sums, and what y looks like."""
     worker = get_worker()
     with one_blas_thread():
         runs, sums, facts = start_chunks(problem, chunks, first_row, n_parts)
@@ -349,28 +336,28 @@ def load_part(
         with here.lock:
             here.touch(worker)
             here.parts[i] = WorkerPart(runs)
-    return worker.address, __version__, pickle.dumps(sums), facts
+    return i, worker.address, pickle.dumps(sums), facts
 
 
 def advance_parts(
-    fit: str, parts: list[int], t: int, message: bytes
-) -> tuple[str, dict[int, bytes | None]]:
-    """Take parts through step `t`, if they have not taken it: a task may run twice.
+    fit: str, parts: list[int], first: int, messages: list[bytes]
+) -> tuple[str, dict[int, bytes]]:
+    """Take parts through the steps from `first` on that they have not taken: a task may run twice.
 
-    Returns where that is, and the sums of each part, None if it is not here.
+    Returns where that is, and the sums of the last step of the parts that are here.
     """
-    worker, sums = get_worker(), dict[int, bytes | None].fromkeys(parts)
+    worker = get_worker()
     here = _FITS.get(worker, {}).get(fit)
-    if here is not None:
-        with here.lock, LocalEngine(worker.state.nthreads) as engine:
-            here.touch(worker)
-            behind = [i for i in parts if i in here.parts and here.parts[i].t == t]
-            if behind:
-                here.advance(engine, behind, t, message)
-            here.used = time.monotonic()
-            done = {i: part.sums for i, part in here.parts.items() if part.t == t + 1}
-            sums |= {i: done[i] for i in parts if i in done}
-    return worker.address, sums
+    if here is None:
+        return worker.address, {}
+    with here.lock, LocalEngine(worker.state.nthreads) as engine:
+        here.touch(worker)
+        for t, message in enumerate(messages, first):
+            if behind := here.at(t, parts):
+                here.advance(engine, behind, message)
+        here.used = time.monotonic()
+        done = here.at(first + len(messages), parts)
+        return worker.address, {i: here.parts[i].sums for i in done}
 
 
 async def drop_fit(fit: str, dask_worker: Any) -> None:

@@ -1,37 +1,54 @@
-"""Rows in memory, and blocks on the threads of one machine, with one BLAS thread each.
+"""Rows of this machine, in memory or on disk, and blocks on its threads.
 
-Threads of BLAS change the last bits of a product, and get in the way of the engine's own. Most
-libraries have one number of threads for the whole process; OpenBLAS built on OpenMP has one for
-each thread that calls it.
+Features on disk are read in each sweep, the rest of a block stays in memory. Blocks and the order
+of adding are the same in both cases, and so are the results, to the bit.
 """
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
-from functools import cache, partial
-from typing import Any, Self
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from threadpoolctl import LibController, ThreadpoolController
 
 from inldl.engines.base import (
+    OF_THREAD,
     BlockProblem,
     Engine,
     RowSource,
     Sums,
+    in_pieces,
     in_runs,
+    one_blas_thread,
     row_blocks,
+    row_slices,
+    rows_per_block,
     start_block,
     take_step,
     total,
 )
-from inldl.rows.checks import DegreeFacts, degree_facts
-from inldl.rows.inputs import validate_chunk, validate_chunk_features, validate_row_array
+from inldl.rows.checks import (
+    DegreeFacts,
+    as_degrees,
+    check_2d,
+    check_degrees,
+    degree_facts,
+    label_names,
+)
+from inldl.rows.inputs import (
+    check_rows,
+    validate_chunk,
+    validate_chunk_features,
+    validate_row_array,
+)
 
-ATTEMPTS = 100  # to set BLAS threads: another part of the program may do so at the same moment
+LARGE_MAP = 1 << 28  # bytes from which on a mapped file is read in pieces instead
+BYTES_AT_ONCE = 1 << 22  # of X: several in a run, so that reading overlaps
+STORES = ("zarr", "h5py")
 
 Parts = list[list[Any]]
 """Runs of blocks, part by part."""
@@ -66,7 +83,7 @@ class MemoryRows:
     def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> np.ndarray:
         return function(self.y, self.X, *self.arrays.values(), first_row=0)
 
-    def map_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+    def map_degrees(self, function: Callable[..., Any]) -> list[Any]:
         return [function(self.y, 0)]
 
 
@@ -75,25 +92,24 @@ class LocalEngine(Engine):
 
     Blocks lie in runs, and runs in parts. The sums of a run are added by its thread, then those
     of the runs of a part, then those of the parts. Features that are not in memory come from the
-    `reader` that the row source has set (a `FeatureReader`); `closing` has what ends with the fit.
+    `reader` that the row source has set.
     """
 
     def __init__(self, n_threads: int = 1):
         self.n_threads = n_threads
-        self.reader: Any = None
+        self.reader: FeatureReader | None = None
         self._parts: Parts = []
 
     def __enter__(self) -> Self:
-        self.closing = ExitStack()
-        self.closing.enter_context(one_blas_thread())
+        super().__enter__()
         if self.n_threads > 1:
-            pool = ThreadPoolExecutor(self.n_threads, initializer=_ONE_BLAS_THREAD.enter_thread)
+            pool = ThreadPoolExecutor(self.n_threads, initializer=OF_THREAD.__enter__)
             self._pool = self.closing.enter_context(pool)
         return self
 
     def __exit__(self, *error: object) -> None:
         self._parts, self.reader = [], None
-        self.closing.close()
+        super().__exit__(*error)
 
     def load(self, problem: BlockProblem, rows: RowSource) -> Sums:
         self._problem = problem
@@ -156,120 +172,177 @@ def check_rows_read(
     return X, y, checked, degree_facts(y, first_row, checked.get("sample_weight"))
 
 
-def start_chunks(
-    problem: BlockProblem, chunks: Sequence[Any], first_row: int, n_parts: int
-) -> tuple[list[Any], Sums, list[DegreeFacts]]:
-    """Check the chunks of one of several parts and start its blocks; y itself is not kept.
-
-    Returns the runs of blocks, the total of their sums, and what y looks like.
-    """
-    sources, facts = [], []
-    for X, y, arrays in chunks:
-        X, y, arrays, seen = check_rows_read(X, y, arrays, first_row)
-        facts.append(seen)
-        first_row += len(y)
-        sources += row_blocks(X, y, *arrays.values())
-    begin = partial(start_block, problem, list(chunks[0][2]))
-    runs, sums = fold(partial(fold, begin), in_runs(sources, n_parts))
-    return runs, sums, facts
-
-
-@cache
-def _libraries() -> tuple[list[LibController], list[LibController]]:
-    """Return the BLAS libraries with one number of threads per process, and per thread."""
-    blas = ThreadpoolController().select(user_api="blas").lib_controllers  # takes milliseconds
-    per_thread = [one for one in blas if getattr(one, "threading_layer", "") == "openmp"]
-    return [one for one in blas if one not in per_thread], per_thread
-
-
-class _Limit:
-    """Sets the number of threads to 1 at the first entry, and back at the last exit."""
-
-    def __init__(self) -> None:
-        self.depth = 0
-        self.before: list[tuple[LibController, int]] = []
-
-    def enter(self, libraries: list[LibController]) -> None:
-        self.depth += 1
-        try:
-            for library in libraries:
-                number = library.get_num_threads()
-                if number is not None and number != 1:
-                    _set_threads(library, 1)
-                    if all(library is not known for known, _ in self.before):
-                        self.before.append((library, number))
-        except BaseException:
-            self.leave()
-            raise
-
-    def leave(self) -> None:
-        self.depth -= 1
-        if not self.depth:
-            before, self.before = self.before, []
-            for library, number in before:
-                _set_threads(library, number)
-
-
-class _ThreadLimit(_Limit, threading.local):
-    """The same for each thread on its own."""
-
-
-class _OneBlasThread:
-    def __init__(self) -> None:
-        self._lock, self._process, self._thread = threading.Lock(), _Limit(), _ThreadLimit()
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._process.enter(_libraries()[0])
-        try:
-            self.enter_thread()
-        except BaseException:
-            with self._lock:
-                self._process.leave()
-            raise
-
-    def __exit__(self, *error: object) -> None:
-        self._thread.leave()
-        with self._lock:
-            self._process.leave()
-
-    def enter_thread(self) -> None:
-        """Do for a thread that is started inside of the context what the context cannot reach."""
-        self._thread.enter(_libraries()[1])
-
-
-_ONE_BLAS_THREAD = _OneBlasThread()
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Return a context in which BLAS uses one thread, or which raises a RuntimeError."""
-    return _ONE_BLAS_THREAD
-
-
-def _set_threads(library: LibController, number: int) -> None:
-    """Set the number of threads and see that it was taken.
-
-    Since version 3.8 threadpoolctl ignores the wish of every thread but the one that was first,
-    without a word. That claim is given up before and after, so that neither we nor anybody who
-    restores a limit later is ignored.
-    """
-    give_up_claim = getattr(library, "clear_controlling_thread", lambda force: None)
-    for _ in range(ATTEMPTS):
-        give_up_claim(force=True)
-        library.set_num_threads(number)
-        give_up_claim(force=True)
-        if library.get_num_threads() == number:
-            return
-    raise RuntimeError(
-        f"{library.internal_api} ({library.filepath}) was asked to use {number} thread(s) but "
-        f"uses {library.get_num_threads()}, so results would differ in their last digits. Set "
-        "OPENBLAS_NUM_THREADS=1 and MKL_NUM_THREADS=1 before Python starts, or install another "
-        "version of threadpoolctl."
-    )
-
-
-def map_unchecked(function: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+def map_unchecked(function: Callable[[Any], np.ndarray], X: Any, first_row: int = 0) -> np.ndarray:
     """Apply a function, with one BLAS thread, to features that have not been checked yet."""
     X = validate_chunk_features(X)
     with one_blas_thread():
         return function(X)
+
+
+def is_on_disk(a: Any) -> bool:
+    """Say whether `a` is a large mapped file, or an array of a store that is read by slices."""
+    if isinstance(a, np.memmap):
+        return a.ndim == 2 and a.nbytes >= LARGE_MAP
+    return type(a).__module__.partition(".")[0] in STORES and len(getattr(a, "shape", ())) == 2
+
+
+class DiskRows:
+    """Rows of which X is on disk, and the rest perhaps; y is None if they are to be predicted."""
+
+    in_memory = False
+
+    def __init__(self, X: Any, y: Any = None, arrays: Mapping[str, Any] | None = None):
+        self.X, self.y, self.label_names = X, y, label_names(y)
+        self.arrays = {
+            name: a if is_on_disk(a) else np.asarray(a) for name, a in (arrays or {}).items()
+        }
+        if y is not None:
+            self.y = y if is_on_disk(y) else as_degrees(y)
+        for name, a in {"y": self.y, **self.arrays}.items():
+            if a is not None:
+                check_2d(a, name)
+                check_rows(X, a, name)
+
+    def take(self, rows: np.ndarray) -> MemoryRows:
+        picked = {name: _picked(a, rows) for name, a in self.arrays.items()}
+        X, y, arrays, _ = check_rows_read(_picked(self.X, rows), _picked(self.y, rows), picked)
+        return MemoryRows(X, y, self.label_names, arrays)
+
+    def engine(self, n_threads: int, name: str) -> LocalEngine:
+        return LocalEngine(n_threads)
+
+    def start_blocks(self, problem: BlockProblem, engine: LocalEngine) -> tuple[Parts, list[Sums]]:
+        widths = [a.shape[1] for a in (self.X, self.y, *self.arrays.values())]
+        size, facts = rows_per_block(max(widths)), dict[int, DegreeFacts]()
+        engine.reader = FeatureReader(self.X, size, engine)
+
+        def begin(block: Any) -> tuple[Any, Sums]:
+            y, first = read_rows(self.y, block.rows), block.rows.start
+            arrays = {name: read_rows(a, block.rows) for name, a in self.arrays.items()}
+            X, y, arrays, facts[first] = check_rows_read(block.X, y, arrays, first)
+            return problem.start(X, y, **arrays)
+
+        runs = in_runs(row_slices(self.X.shape[0], size))
+        unstarted = [Run([SimpleNamespace(rows=at, X=None) for at in run], run) for run in runs]
+        parts, sums = engine.map_parts(begin, [unstarted])
+        check_degrees([facts[first] for first in sorted(facts)], self.label_names)
+        return parts, sums
+
+    def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
+        return np.concatenate(self._map_pieces(partial(map_unchecked, function), n_columns))
+
+    def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> np.ndarray:
+        given = self.y, self.X, *self.arrays.values()
+        return np.concatenate(self._map_pieces(function, n_columns, given))
+
+    def map_degrees(self, function: Callable[..., Any]) -> list[Any]:
+        return self._map_pieces(function, 1, [self.y])
+
+    def _map_pieces(
+        self, function: Callable[..., Any], n_columns: int, given: Sequence[Any] = ()
+    ) -> list[Any]:
+        """Return what a function makes of pieces of X, or of the `given` arrays.
+
+        Pieces have whole blocks, and are read at once.
+        """
+        size = rows_per_block(max(self.X.shape[1], n_columns))
+        size *= max(1, _rows_per_piece(self.X) // size)
+        return [
+            function(*(read_rows(a, piece) for a in given or [self.X]), first_row=piece.start)
+            for piece in row_slices(self.X.shape[0], size)
+        ]
+
+
+def _rows_per_piece(a: Any) -> int:
+    """Return how many rows of an array are read at once."""
+    return max(1, BYTES_AT_ONCE // (a.shape[1] * np.dtype(a.dtype).itemsize))
+
+
+def _picked(a: Any, rows: np.ndarray) -> np.ndarray:
+    """Return rows of an array; a file is read once, piece by piece.
+
+    Parts of a store are compressed, and single rows of a map would fill memory with all others.
+    """
+    if isinstance(a, np.ndarray) and not is_on_disk(a):
+        return np.asarray(a[rows])
+    pieces = row_slices(a.shape[0], _rows_per_piece(a))
+    ends = np.searchsorted(rows, [piece.stop for piece in pieces])
+    parts = [
+        read_rows(a, piece)[own - piece.start]
+        for piece, own in zip(pieces, np.split(rows, ends[:-1]), strict=True)
+        if own.size
+    ]
+    return np.concatenate(parts) if parts else read_rows(a, slice(0, 0))
+
+
+def read_rows(a: Any, rows: slice) -> np.ndarray:
+    """Return rows of an array; those of a mapped file are read, which fills no memory for long."""
+    root = _mapped(a)
+    if root is None:
+        return np.ascontiguousarray(a[rows])
+    start, stop, _ = rows.indices(a.shape[0])
+    first = a[start:].__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    size = (stop - start) * a.shape[1]
+    found = np.fromfile(root.filename, a.dtype, size, offset=root.offset + first)
+    if found.size < size:
+        raise OSError(f"{root.filename} became shorter during the fit; fit again.")
+    return found.reshape(-1, a.shape[1])
+
+
+def _mapped(a: Any) -> Any:
+    """Return the whole map of which `a` is a part in one piece, if what its file has is the same.
+
+    Changes to a map of mode "c" are in memory only.
+    """
+    root = a
+    while isinstance(getattr(root, "base", None), np.memmap):
+        root = root.base
+    if not isinstance(root, np.memmap) or root.filename is None or root.mode == "c":
+        return None
+    same = a.flags.c_contiguous and Path(root.filename).exists()
+    return root if same else None
+
+
+class Run(NamedTuple):
+    """Blocks without their features, and the rows that these have on disk."""
+
+    blocks: Sequence[Any]
+    rows: Sequence[slice]
+
+
+class FeatureReader:
+    """Reads the features of blocks again in each sweep, one piece ahead of the work on them.
+
+    A block has `size` rows at most.
+    """
+
+    def __init__(self, X: Any, size: int, engine: LocalEngine):
+        self._X, self._together = X, max(1, _rows_per_piece(X) // size)
+        self._pool = engine.closing.enter_context(ThreadPoolExecutor(engine.n_threads))
+
+    def map_run(self, function: Callable[[Any], Any], run: Run) -> tuple[Run, Sums]:
+        def without_features(block: Any) -> tuple[Any, Sums]:
+            new, sums = function(block)
+            block.X = new.X = None
+            return new, sums
+
+        blocks, sums = fold(without_features, self._with_features(run))
+        return Run(blocks, run.rows), sums
+
+    def _with_features(self, run: Run) -> Iterator[Any]:
+        """Yield the blocks of a run, each with its features; the next piece is on its way."""
+        pieces, blocks = in_pieces(run.rows, self._together), iter(run.blocks)
+        coming = self._pool.submit(self._read, pieces[0])
+        for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
+            X = coming.result()
+            if following is not None:
+                coming = self._pool.submit(self._read, following)
+            for at, block in zip(piece, blocks, strict=False):
+                first = at.start - piece[0].start
+                block.X = X[first : first + at.stop - at.start]
+                yield block
+
+    def _read(self, piece: Sequence[slice]) -> np.ndarray:
+        X = read_rows(self._X, slice(piece[0].start, piece[-1].stop))
+        kind = np.float32 if X.dtype == np.float32 else np.float64
+        return np.require(X.astype(kind, copy=False), requirements=["C", "ALIGNED"])

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib import format as npy
 from sklearn.base import BaseEstimator
 
-from inldl.methods import DistributionEstimator, RegressorLDL
+from inldl.methods import RegressorLDL
 from inldl.methods.registry import classes, has_method
 from inldl.specs import import_object
 
@@ -106,33 +106,38 @@ def trusted_class(module: str, name: str) -> type | None:
     return kind if good and not hasattr(kind, "__del__") else None
 
 
-def portable(value, where="model") -> Any:
+def portable(value, where="model", loaded: list[Any] | None = None) -> Any:
     """Return a copy of a model without caches and training rows; refuse what files cannot hold.
 
     Caches are attributes of our classes with a leading underscore. `where` is the attribute that
-    the value belongs to.
+    the value belongs to. The objects of a `loaded` model are checked, and added to that list.
     """
     kind = type(value)
     if value is None or kind in (bool, int, float, str):
         return value
     if isinstance(value, np.generic) and kind.__name__ in DTYPES | {"str_"}:
         return value if kind.__name__ in DTYPES else str(value)
-    if kind in (np.ndarray, np.memmap) and _is_plain_array(value):
-        _check_finite(value, where)
+    if kind in (np.ndarray, np.memmap):
+        require(_is_plain_array(value), f"its {where} is something else than numbers or texts")
+        finite = where in WITH_NAN or value.dtype.kind != "f" or np.isfinite(value).all()
+        require(finite, f"its {where} has NaN or infinity in it")
         return _in_one_piece(value[:0] if where in TRAINING_ROWS else value)
     if kind in (list, tuple):
-        return kind([portable(item, where) for item in value])
+        return kind([portable(item, where, loaded) for item in value])
     if kind is dict and all(type(key) in (str, int, float) for key in value):
-        return {key: portable(item, where) for key, item in value.items()}
+        return {key: portable(item, where, loaded) for key, item in value.items()}
     if trusted_class(kind.__module__, kind.__name__) is kind:
+        if loaded is not None:
+            _check_instance(value)
         made = copy.copy(value)
         vars(made).clear()
-        vars(made).update({key: portable(item, key) for key, item in _state(value).items()})
+        vars(made).update({k: portable(item, k, loaded) for k, item in _state(value).items()})
+        if loaded is not None:
+            loaded.append(made)
         return made
-    what = f"{value.ndim}-D array of {value.dtype}" if kind is np.ndarray else kind.__name__
     raise ValueError(
-        f"A model file cannot hold the {what} that is the {where} here; it can hold {savable()}, "
-        "with parameters that are numbers or texts."
+        f"A model file cannot hold the {kind.__name__} that is the {where} here; it can hold "
+        f"{savable()}, with parameters that are numbers or texts."
     )
 
 
@@ -140,11 +145,6 @@ def _is_plain_array(value):
     if value.dtype == object:
         return value.ndim == 1 and all(type(x) is str for x in value)
     return value.dtype.name in DTYPES and value.ndim <= MOST_DIMENSIONS
-
-
-def _check_finite(array, where):
-    finite = where in WITH_NAN or array.dtype.kind != "f" or np.isfinite(array).all()
-    require(finite, f"its {where} has NaN or infinity in it")
 
 
 def _in_one_piece(value):
@@ -158,7 +158,7 @@ def _state(value):
     state, name = vars(value), type(value).__name__
     if name not in SKLEARN:
         return {key: item for key, item in state.items() if not key.startswith("_")}
-    if name == "ExtraTreesRegressor" and "estimators_" in state:
+    if name == "ExtraTreesRegressor" and type(state.get("estimators_")) is list:
         return packed_forest(state)
     if name != "KNeighborsRegressor":
         return state
@@ -241,42 +241,19 @@ def _checked_size(archive, name):
     return size
 
 
-def check_parts(model) -> dict[str, list]:
-    """Return the models, forests and neighbours in a loaded model, all checked and ready."""
-    parts: dict[str, list] = {"models": [], "forests": [], "neighbors": []}
-    for value, where in list(_walk(model)):
-        if isinstance(value, np.ndarray):
-            require(_is_plain_array(value), f"its {where} is something else than numbers or texts")
-            _check_finite(value, where)
-        elif hasattr(value, "__dict__"):
-            _check_instance(value)
-            if isinstance(value, DistributionEstimator):
-                parts["models"].append(value)
-            elif type(value).__name__ == "ExtraTreesRegressor" and hasattr(value, "estimators_"):
-                parts["forests"].append(value)
-            elif type(value).__name__ == "KNeighborsRegressor" and hasattr(value, "_fit_X"):
-                _fit_again(value)
-                parts["neighbors"].append(value)
-    trees = sum(np.size(forest.estimators_["sizes"]) for forest in parts["forests"])
+def check_loaded(model) -> tuple[Any, list[Any]]:
+    """Return a model that was loaded, and all objects in it, checked and ready."""
+    objects: list[Any] = []
+    model = portable(model, loaded=objects)
+    for each in objects:
+        if type(each).__name__ == "KNeighborsRegressor" and hasattr(each, "_fit_X"):
+            _fit_again(each)
+    kinds = (each for each in objects if type(each).__name__ == "ExtraTreesRegressor")
+    forests = [each for each in kinds if hasattr(each, "estimators_")]
+    trees = sum(np.size(forest.estimators_["sizes"]) for forest in forests)
     require(trees <= MOST_TREES, f"it holds more than {MOST_TREES} trees")
-    require(all(map(unpack_forest, parts["forests"])), "its trees are damaged")
-    return parts
-
-
-def _walk(model):
-    """Yield all that a loaded model holds, and the attributes it is in."""
-    stack, met = [(model, "model")], set()
-    while stack:
-        value, where = stack.pop()
-        yield value, where
-        if id(value) in met:
-            continue
-        met.add(id(value))
-        if isinstance(value, dict | list | tuple):
-            inner = value.values() if isinstance(value, dict) else value
-            stack += [(each, where) for each in inner]
-        elif hasattr(value, "__dict__"):
-            stack += [(each, name) for name, each in vars(value).items()]
+    require(all(map(unpack_forest, forests)), "its trees are damaged")
+    return model, objects
 
 
 def _check_instance(value):
@@ -303,7 +280,6 @@ def _check_instance(value):
 
 def _fit_again(regressor):
     """Fit a KNeighborsRegressor to its rows, which needs nothing but memory and moments."""
-    require(regressor.metric_params is None, "it holds neighbours with metric_params")
     names = {k: v for k, v in vars(regressor).items() if k == "feature_names_in_"}
     vars(regressor.fit(regressor._fit_X, regressor._y)).update(names)
 

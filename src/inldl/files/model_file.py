@@ -31,6 +31,7 @@ from inldl.methods.registry import make_method
 MAGIC = b"inldl-model\n"
 VERSION = 1
 LONGEST_HEADER = 64 * 2**20
+VARYING = {"ExtraTreesRegressor", "KNeighborsRegressor"}  # with the version of scikit-learn
 MOST_FEATURES_TRIED = 10**7  # more would take long to try out
 _DIGEST = hashlib.sha256().digest_size * 2
 _HEADER = {"class": str, "method": str, "labels": list | None, "features": list | None,
@@ -133,12 +134,12 @@ def load_model(path) -> DistributionEstimator:
         model = _loaded(payload, audit.MOST_TIMES * file.tell())
         good = isinstance(model, DistributionEstimator) and "n_features_in_" in vars(model)
         require(good, "it holds something else than a fitted model")
-        parts = audit.check_parts(model)
-        for each in parts["models"]:
+        model, objects = audit.check_loaded(model)
+        for each in objects:
             _name_no_import(each)
         _try_out(model)
-    saved_with = header["sklearn"]
-    if (parts["forests"] or parts["neighbors"]) and saved_with != sklearn.__version__:
+    saved_with, kinds = header["sklearn"], {type(each).__name__ for each in objects}
+    if kinds & VARYING and saved_with != sklearn.__version__:
         warnings.warn(
             f"{path} was saved with scikit-learn {saved_with[:20]}, but this is "
             f"{sklearn.__version__}: its trees or neighbours may predict differently; fit "

@@ -4,15 +4,16 @@ from inldl.lazy import lazy_names
 
 _KERNELS = {
     "compile": ("lane_count",),
-    "products": ("l1_distances", "narrow_fitted", "narrow_moments"),
-    "simplex": (
+    "loops": (
+        "l1_distances",
         "masked_softmax_rows",
+        "narrow_fitted",
+        "narrow_moments",
         "project_between",
-        "project_columns",
         "weighted_simplex_columns",
     ),
+    "simplex": ("project_columns", "winldl_step"),
     "trees": ("ExtraTrees", "add_boosted", "boost_softmax", "forest_mean", "grow_forest"),
-    "winldl": ("winldl_step",),
 }
 __getattr__, __dir__, __all__ = lazy_names(
     __name__, {name: f"{__name__}.{home}" for home, names in _KERNELS.items() for name in names}

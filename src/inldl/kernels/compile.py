@@ -19,6 +19,7 @@ from numba import config, njit, types
 from numba.core import cgutils
 from numba.core.caching import FunctionCache
 from numba.core.codegen import get_host_cpu_features
+from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
@@ -117,6 +118,8 @@ def _place(context, builder, array_type, array, index, vector):
 @intrinsic
 def load(typing, array, index) -> tuple[Any, Any]:
     """Return the vector that starts at the element `index` of a C-contiguous array, flattened."""
+    if array.layout != "C":
+        raise TypingError("vectors are loaded from C-contiguous arrays only")
     vector = _Vector(array.dtype)
 
     def generate(context, builder, sig, args):

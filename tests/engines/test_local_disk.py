@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from inldl import WInLDL, hide
-from inldl.engines import disk
+from inldl.engines import local
 from inldl.literature import InLDLADMM, InLDLProx
 
 METHODS = {"winldl": WInLDL, "inldl-a": InLDLADMM, "inldl-p": InLDLProx}
@@ -19,8 +19,8 @@ METHODS = {"winldl": WInLDL, "inldl-a": InLDLADMM, "inldl-p": InLDLProx}
 @pytest.fixture
 def small_files(monkeypatch):
     """Have files of any size read in pieces of few blocks."""
-    monkeypatch.setattr(disk, "LARGE_MAP", 0)
-    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 1 << 18)
+    monkeypatch.setattr(local, "LARGE_MAP", 0)
+    monkeypatch.setattr(local, "BYTES_AT_ONCE", 1 << 18)
 
 
 @cache
@@ -90,7 +90,7 @@ def test_hdf5_gives_the_same_bits(tmp_path, table, in_memory):
 def test_some_rows_of_stores_are_taken(tmp_path, monkeypatch, kind):
     module = pytest.importorskip(kind)
     X, y = np.arange(400.0).reshape(100, 4), np.full((100, 2), 0.5)
-    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 7 * 4 * 8)  # rows 0 to 6, 7 to 13, ...
+    monkeypatch.setattr(local, "BYTES_AT_ONCE", 7 * 4 * 8)  # rows 0 to 6, 7 to 13, ...
     with ExitStack() as stack:
         if kind == "zarr":
             store = module.create_array(
@@ -100,9 +100,9 @@ def test_some_rows_of_stores_are_taken(tmp_path, monkeypatch, kind):
             file = stack.enter_context(module.File(tmp_path / "X.h5", "w"))
             store = file.create_dataset("X", shape=X.shape, dtype=X.dtype)
         store[:] = X
-        assert disk.is_on_disk(store)
+        assert local.is_on_disk(store)
         for rows in ([0, 6, 7, 50, 99], [13], np.arange(100)):
-            found = disk.DiskRows(store, y).take(np.array(rows))
+            found = local.DiskRows(store, y).take(np.array(rows))
             np.testing.assert_array_equal(found.X, X[rows])
             assert len(found.y) == len(rows)
 
@@ -111,25 +111,25 @@ def test_parts_of_maps_and_changed_maps_are_read_right(tmp_path, small_files):
     X = np.arange(4000.0).reshape(1000, 4)
     whole = mapped(tmp_path / "X", X)
     rows = slice(10, 20)
-    np.testing.assert_array_equal(disk.read_rows(whole, rows), X[rows])
-    np.testing.assert_array_equal(disk.read_rows(whole[100:], rows), X[100:][rows])
-    np.testing.assert_array_equal(disk.read_rows(whole[:, 1:3], rows), X[:, 1:3][rows])
-    np.testing.assert_array_equal(disk.read_rows(whole[::2], rows), X[::2][rows])
+    np.testing.assert_array_equal(local.read_rows(whole, rows), X[rows])
+    np.testing.assert_array_equal(local.read_rows(whole[100:], rows), X[100:][rows])
+    np.testing.assert_array_equal(local.read_rows(whole[:, 1:3], rows), X[:, 1:3][rows])
+    np.testing.assert_array_equal(local.read_rows(whole[::2], rows), X[::2][rows])
     with (tmp_path / "more").open("wb") as file:
         file.write(b"a header")
         file.write(X.tobytes())
     behind = np.memmap(tmp_path / "more", X.dtype, "r", offset=8, shape=X.shape)
-    np.testing.assert_array_equal(disk.read_rows(behind[5:], rows), X[5:][rows])
+    np.testing.assert_array_equal(local.read_rows(behind[5:], rows), X[5:][rows])
     own = np.memmap(tmp_path / "X", X.dtype, "c", shape=X.shape)
     own[12] = -1
-    assert (disk.read_rows(own, rows)[2] == -1).all()
+    assert (local.read_rows(own, rows)[2] == -1).all()
 
 
 def test_only_large_maps_are_read_in_pieces(tmp_path):
     small = mapped(tmp_path / "X", np.zeros((10, 2)))
-    assert not disk.is_on_disk(small)
-    assert not disk.is_on_disk(np.zeros((10, 2)))
-    assert disk.is_on_disk(np.memmap(tmp_path / "large", np.float32, "w+", shape=(1 << 25, 2)))
+    assert not local.is_on_disk(small)
+    assert not local.is_on_disk(np.zeros((10, 2)))
+    assert local.is_on_disk(np.memmap(tmp_path / "large", np.float32, "w+", shape=(1 << 25, 2)))
 
 
 def test_bad_rows_are_refused_as_in_memory(tmp_path, small_files, table):

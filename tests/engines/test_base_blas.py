@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from inldl import WInLDL, hide
-from inldl.engines import local, one_blas_thread
+from inldl.engines import base, one_blas_thread
 
 THREADS = 8
 
@@ -83,8 +83,8 @@ def test_a_number_that_is_not_taken_ends_the_fit(monkeypatch, two_threads):
         def set_num_threads(self, number):
             pass
 
-    real = local._libraries()[0]
-    monkeypatch.setattr(local, "_libraries", lambda: ([*real, Deaf()], []))
+    real = base._libraries()[0]
+    monkeypatch.setattr(base, "_libraries", lambda: ([*real, Deaf()], []))
     with pytest.raises(RuntimeError, match=r"deafblas .* asked to use 1 thread\(s\) but uses 4"):
         WInLDL().fit(np.eye(3), np.eye(3))
 
@@ -102,8 +102,8 @@ def test_libraries_with_a_number_for_each_thread_are_limited_in_each(monkeypatch
             self.number = number
 
     library, seen = PerThread(), []
-    real = local._libraries()[0]
-    monkeypatch.setattr(local, "_libraries", lambda: (real, [library]))
+    real = base._libraries()[0]
+    monkeypatch.setattr(base, "_libraries", lambda: (real, [library]))
 
     class Watched(WInLDL):
         def _problem(self, *arguments):
