@@ -163,12 +163,10 @@ class HoleFilling:
         out, left = np.full(self._holes.shape, np.nan), self._left.copy()
         if not self._holes.any():
             return out
-        *groups, (others, _) = self._limits.parts
-        for cells, total in groups:
-            part, lacking = (
-                self._holes & cells,
-                total - np.where(cells, self._known, 0).sum(axis=1),
-            )
+        *groups, (others, *_) = self._limits.parts
+        for cells, *_, total in groups:
+            part = self._holes & cells
+            lacking = total - np.where(cells, self._known, 0).sum(axis=1)
             self._put(fill, part, lacking, out)
             left -= np.where(part.any(axis=1), lacking, 0)
         self._put(fill, self._holes & others, left, out)
