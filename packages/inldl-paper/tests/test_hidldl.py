@@ -5,7 +5,8 @@ import pytest
 
 from inldl import hide
 from inldl.datasets import make_distributions
-from inldl.literature import BFGSLDL, HidLDL
+from inldl.literature import BFGSLDL
+from inldl_paper import HidLDL
 
 X, TRUTH = make_distributions(120, random_state=0)
 Y = hide(TRUTH, 0.4, random_state=0)
