@@ -173,7 +173,7 @@ def test_names_in_arguments_need_no_quotes():
 
 
 @pytest.mark.parametrize(
-    "text", ["winldl", "winldl(ridge=tuned)", "tuned(method=hidldl)", "tuned"]
+    "text", ["winldl", "winldl(ridge=tuned)", "tuned(method=winldl)", "tuned"]
 )
 def test_methods_that_take_ratios(text):
     assert make_method(with_ratios(text)).known == "ratios"
