@@ -5,6 +5,7 @@ PINS ?= constraints.txt
 TORCH ?= torch==2.13.0  # not among the pins: all that comes with it would be as well
 BIN := $(VENV)/bin
 STUDIO := packages/inldl-studio
+PAPER := packages/inldl-paper
 NETWORKS := packages/inldl-torch
 # As many processes as cores, with one thread of BLAS and OpenMP each: more would spend their time
 # waiting for each other. Tests that are about threads of BLAS ask for them.
@@ -17,10 +18,10 @@ demo: $(VENV)/demo
 
 # Everything but the long witnesses, which `test-all` adds.
 test: check
-	$(PYTEST) -m "not slow" --durations=25 --doctest-modules src tests $(STUDIO)
+	$(PYTEST) -m "not slow" --durations=25 --doctest-modules src tests $(STUDIO) $(PAPER)
 
 test-all: check
-	$(PYTEST) --hypothesis-profile=thorough --durations=25 --doctest-modules src tests $(STUDIO)
+	$(PYTEST) --hypothesis-profile=thorough --durations=25 --doctest-modules src tests $(STUDIO) $(PAPER)
 
 # What needs PyTorch, which is large: nothing else installs it.
 test-torch: $(VENV)/torch
@@ -35,7 +36,7 @@ check: $(VENV)/test
 	$(BIN)/python tests/helpers/house.py
 
 tests:  # nothing but the tests, with what is installed
-	$(PYTEST) $(WARNINGS) -m "not slow" tests $(STUDIO)
+	$(PYTEST) $(WARNINGS) -m "not slow" tests $(STUDIO) $(PAPER)
 
 # The newest versions that can be had, and the lowest that pyproject.toml allows. A warning of a future
 # removal ends a test of the newest, also in processes that a test starts; old packages have many.
@@ -50,15 +51,16 @@ test-newest test-oldest:
 	$(PYTHON) -m venv .venv-$(NAME)
 	.venv-$(NAME)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-$(NAME)/bin/uv pip install --quiet --python .venv-$(NAME)/bin/python \
-		--resolution $(RESOLUTION) --editable '.[test]' --editable $(STUDIO)
+		--resolution $(RESOLUTION) --editable '.[test]' --editable $(STUDIO) --editable $(PAPER)
 	PYTHONWARNINGS="$(REMOVALS)" \
 		$(MAKE) --no-print-directory tests VENV=.venv-$(NAME) WARNINGS="$(WARNINGS)"
 
 # Take the newest versions into the pins of the two commands.
 lock: $(VENV)/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	printf '%s\n' hatchling './[test]' ./$(STUDIO) | $(BIN)/uv pip compile --quiet --upgrade --universal \
-		--python-version 3.11 --no-emit-package inldl --no-emit-package inldl-studio --no-annotate --no-header \
+	printf '%s\n' hatchling './[test]' ./$(STUDIO) ./$(PAPER) | $(BIN)/uv pip compile --quiet --upgrade --universal \
+		--python-version 3.11 --no-emit-package inldl --no-emit-package inldl-studio \
+		--no-emit-package inldl-paper --no-annotate --no-header \
 		--output-file $(PINS) -
 
 docs: $(VENV)/docs
@@ -87,8 +89,8 @@ images: $(VENV)/test
 $(VENV)/demo: EXTRA := report
 $(VENV)/docs: EXTRA := docs
 $(VENV)/test: EXTRA := test
-$(VENV)/test: BESIDE := --editable $(STUDIO)
-$(VENV)/test: $(STUDIO)/pyproject.toml
+$(VENV)/test: BESIDE := --editable $(STUDIO) --editable $(PAPER)
+$(VENV)/test: $(STUDIO)/pyproject.toml $(PAPER)/pyproject.toml
 $(VENV)/demo $(VENV)/docs $(VENV)/test: pyproject.toml $(PINS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	PIP_CONSTRAINT=$(PINS) PIP_BUILD_CONSTRAINT=$(PINS) $(BIN)/python -m pip install --quiet --disable-pip-version-check \

@@ -1,9 +1,11 @@
-"""What the tests of all packages share: data, a browser, and which doctests can be run."""
+"""What the tests of all packages share: data, commands, a browser, and which doctests run."""
 
 import gc
 import json
 import shutil
 import signal
+import socket
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -93,6 +95,59 @@ def without_figures():
     """Leave the pictures of pages empty, for tests about what stands beside them."""
     with blank_pictures():
         yield
+
+
+@pytest.fixture
+def inldl(tmp_path, monkeypatch, capsys):
+    """Return a function that runs a command in an empty folder: exit code, output, errors."""
+    from inldl.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["inldl", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        told = capsys.readouterr()
+        return ended.value.code or 0, told.out, told.err
+
+    return call
+
+
+@pytest.fixture
+def no_data(tmp_path, monkeypatch):
+    """Take away the public data, and the network that could bring it."""
+    monkeypatch.setenv("INLDL_DATA", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with socket.socket() as nobody_listens:
+        nobody_listens.bind(("127.0.0.1", 0))
+        port = nobody_listens.getsockname()[1]
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
+        yield
+
+
+@pytest.fixture
+def drawn_texts(monkeypatch):
+    """Return a function that draws a figure and lists the texts that came to paper."""
+    from matplotlib.text import Text
+
+    draw, seen = Text.draw, []
+
+    def record(self, renderer, *args, **kwargs):
+        if self.get_text().strip() and self.get_visible():
+            seen.append(self)
+        return draw(self, renderer, *args, **kwargs)
+
+    monkeypatch.setattr(Text, "draw", record)
+
+    def texts(figure):
+        seen.clear()
+        figure.canvas.draw()
+        return list(seen)
+
+    return texts
 
 
 @pytest.fixture(scope="session")

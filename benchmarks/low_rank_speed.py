@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from fit_speed import best, make
 from inldl.literature import InLDLADMM
-from inldl.solvers.low_rank import shrink_singular_values
+from inldl.solvers.linear import shrink_singular_values
 
 
 def by_decomposition(A, tau):

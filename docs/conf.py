@@ -5,7 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
-# The pages describe inldl_torch also where it is not installed.
+# The pages describe these packages also where they are not installed.
+sys.path.insert(0, str(Path(__file__).parents[1] / "packages/inldl-paper/src"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "packages/inldl-torch/src"))
 
 import inldl

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from draw_docs import DOCS, WIDTH
 from inldl.experiments import Store, grid, run
-from inldl.experiments.paper import growth, mu_histories, mu_metrics, plan
 from inldl.experiments.statistics import nemenyi
-from inldl.report import critical_difference, figures, run_page, save
+from inldl.report import critical_difference, run_page, save
+from inldl_paper import figures
+from inldl_paper.study import growth, mu_histories, mu_metrics, plan
 
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
 DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]

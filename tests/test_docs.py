@@ -125,8 +125,10 @@ def test_the_api_pages_list_the_public_names(monkeypatch):
     for module in PUBLIC_MODULES:
         names = importlib.import_module(f"inldl.{module}").__all__
         offered |= {f"{module}.{name}" for name in names}
-    monkeypatch.syspath_prepend(DOCS.parent / "packages/inldl-torch/src")
-    offered |= set(importlib.import_module("inldl_torch").__all__)
+    for package in ("inldl_paper", "inldl_torch"):
+        folder = package.replace("_", "-")
+        monkeypatch.syspath_prepend(DOCS.parent / "packages" / folder / "src")
+        offered |= set(importlib.import_module(package).__all__)
     top = set(inldl.__all__)
     assert {name for name in offered if name.rpartition(".")[2] not in top} | top == set(listed)
 

@@ -73,7 +73,7 @@ BESIDE = """
     class Absent:
         # PyTorch and the packages beside this one, as if they were not installed
         def find_spec(self, name, path=None, target=None):
-            if name.partition(".")[0] in ("torch", "inldl_torch", "inldl_studio"):
+            if name.partition(".")[0] in ("torch", "inldl_paper", "inldl_studio", "inldl_torch"):
                 asked.append(name)
                 raise ModuleNotFoundError(name)
 

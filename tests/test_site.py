@@ -37,6 +37,7 @@ MODULES = [
     "inldl.pooling",
     "inldl.report",
     "inldl.tables",
+    "inldl_paper",
     "inldl_torch",
     "inldl.weighting",
 ]
@@ -168,7 +169,8 @@ def test_links_of_the_sources_lead_to_files():
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_public_name_has_a_page(name, pages, monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "packages/inldl-torch/src")
+    for folder in ("inldl-paper", "inldl-torch"):
+        monkeypatch.syspath_prepend(ROOT / "packages" / folder / "src")
     described = set().union(*(page.described for page in pages.values()))
     offered = public_names(importlib.import_module(name))
     assert offered

@@ -81,15 +81,19 @@ def import_object(path: str) -> Any:
         ) from None
 
 
+def is_installed(distribution: str) -> bool:
+    """Return whether a package that is released beside this one is there."""
+    return find_spec(distribution.replace("-", "_")) is not None
+
+
 def import_distribution(name: str, what: str) -> Any:
     """Import a package that is released beside this one; say how to install it for `what`."""
-    module = name.replace("-", "_")
-    if find_spec(module) is None:
+    if not is_installed(name):
         raise ImportError(
             f"{what} needs the package {name}: pip install {name} (in a clone of inldl: "
             f"pip install ./packages/{name})"
         )
-    return import_module(module)
+    return import_module(name.replace("-", "_"))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

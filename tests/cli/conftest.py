@@ -1,29 +1,8 @@
-"""A command line to run, and a table with holes."""
-
-import sys
+"""A table with holes."""
 
 import pytest
 
 from budget_survey import budget_survey
-
-
-@pytest.fixture
-def inldl(tmp_path, monkeypatch, capsys):
-    """Return a function that runs a command in an empty folder: exit code, output, errors."""
-    from inldl.cli import main
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["inldl", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        told = capsys.readouterr()
-        return ended.value.code or 0, told.out, told.err
-
-    return call
 
 
 @pytest.fixture

@@ -24,15 +24,21 @@ from inldl.files.onnx import export_onnx
 from inldl.literature import (
     BFGSLDL,
     EDLLRL,
-    I2LDL,
     IISLDL,
     LDM,
-    HidLDL,
     InLDLADMM,
     InLDLProx,
 )
-from inldl.methods import ConstantLDL, ForestLDL, KernelRidgeLDL, KernelSoftmaxLDL, RegressorLDL
+from inldl.methods import (
+    ConstantLDL,
+    ForestLDL,
+    KernelRidgeLDL,
+    KernelSoftmaxLDL,
+    RegressorLDL,
+    make_method,
+)
 from inldl.tables.model import TableModel
+from plain_methods import PLAIN
 
 pytest.importorskip("onnx", reason="needs onnx to write files")
 onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to run the files")
@@ -46,8 +52,7 @@ LINEAR = [
     IISLDL(),
     EDLLRL(),
     LDM(),
-    HidLDL(),
-    I2LDL(),
+    *(make_method(name) for name in ("hidldl", "i2ldl") if name in PLAIN),
     ConstantLDL(),
     ConstantLDL("uniform"),
     RegressorLDL(),

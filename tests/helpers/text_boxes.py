@@ -26,3 +26,15 @@ def cut_off(figure, texts):
         for text, box in boxes_of(texts)
         if box.x0 < 0 or box.y0 < 0 or box.x1 > page.x1 or box.y1 > page.y1
     ]
+
+
+def assert_readable(figure, texts):
+    """Check that no text is cut off, small, or on another, and that all panels have room."""
+    assert len(texts) > 5
+    assert cut_off(figure, texts) == []
+    assert overlapping(texts) == []
+    assert min(text.get_fontsize() for text in texts) >= 8
+    for axes in figure.axes:  # the legend of twenty methods makes a figure higher, no panel lower
+        box = axes.get_window_extent()
+        assert box.width / figure.dpi > 0.9
+        assert box.height / figure.dpi > 0.35

@@ -19,6 +19,7 @@ from inldl.files import load_model, save_model
 from inldl.literature import InLDLProx
 from inldl.methods import KernelRidgeLDL
 from inldl.methods.registry import METHODS, make_method
+from plain_methods import PLAIN
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 NAN = np.nan
@@ -46,7 +47,6 @@ SMALL = {
     "extra-trees": "extra-trees(n_estimators=3)",
     "boosting": "boosting(max_iter=2)",
 }
-PLAIN = [name for name, method in METHODS.items() if method.distribution is None]
 NAMES = [name for name in PLAIN if not name.endswith("-published") and ":" not in name]
 BOUNDED = ["winldl", "inldl-u", "inldl-rand", "auto", "kernel-ridge", "kernel-softmax", "forest"]
 

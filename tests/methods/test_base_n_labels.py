@@ -6,10 +6,11 @@ from inldl import TableModel, WInLDL, hide, methods
 from inldl.datasets import make_distributions
 from inldl.methods import RegressorLDL
 from inldl.specs import import_object
+from plain_methods import PLAIN
 
 X, Y = make_distributions(60, random_state=0)
 Y = hide(Y, 0.3, random_state=0)
-METHODS = {each.path: each for each in methods.METHODS.values() if each.distribution is None}
+METHODS = {methods.METHODS[name].path: methods.METHODS[name] for name in PLAIN}
 
 
 def made(method):

@@ -20,8 +20,9 @@ from inldl.datasets import make_distributions
 from inldl.engines import local
 from inldl.literature import InLDLADMM, InLDLProx
 from inldl.methods import ConstantLDL, KernelRidgeLDL, RegressorLDL
-from inldl.methods.registry import METHODS, make_method
+from inldl.methods.registry import make_method
 from inldl.metrics import scorer
+from plain_methods import PLAIN
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -45,7 +46,6 @@ SMALL = {
 # Which rows are drawn, held out or weighed at random depends on how many there are.
 BY_CHANCE = ("auto", "kernel-ridge", "kernel-softmax", "forest", "inldl-rand")
 BY_CHANCE += ("extra-trees", "tuned")
-PLAIN = [name for name, method in METHODS.items() if method.distribution is None]
 LINEAR = [
     WInLDL(max_iter=8, tol=0.0),
     InLDLProx(max_iter=4, tol=0.0),

@@ -19,6 +19,7 @@ from inldl.datasets import make_distributions
 from inldl.literature import IISLDL
 from inldl.methods import ConstantLDL, RegressorLDL
 from inldl.methods.registry import METHODS, make_method
+from plain_methods import PLAIN
 
 QUICK = {
     "auto": "auto(members=('kernel-ridge',))",
@@ -28,7 +29,6 @@ QUICK = {
     "extra-trees": "extra-trees(n_estimators=3)",
     "boosting": "boosting(max_iter=2)",
 }
-PLAIN = [name for name, method in METHODS.items() if method.distribution is None]
 BY_CLASS = {METHODS[name].class_name: name for name in reversed(PLAIN)}
 ESTIMATORS = [make_method(QUICK.get(name, name), seed=0) for name in BY_CLASS.values()]
 OPTIONS = [

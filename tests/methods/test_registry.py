@@ -23,6 +23,7 @@ from inldl.methods.registry import (
 )
 from inldl.specs import import_object
 from inldl.tables import compare
+from plain_methods import PLAIN
 
 OUTSIDE = '''
 import numpy as np
@@ -107,7 +108,7 @@ def test_a_name_is_taken_once():
         register(METHODS["winldl"])
 
 
-@pytest.mark.parametrize("name", [n for n, m in METHODS.items() if m.distribution is None])
+@pytest.mark.parametrize("name", PLAIN)
 def test_every_method_is_made_and_exported(name):
     method = METHODS[name]
     estimator = method.make()
@@ -119,23 +120,37 @@ def test_every_method_is_made_and_exported(name):
 
 
 MISSING = (
-    r"NeuralLDL needs the package inldl-torch: pip install inldl-torch \(in a clone of inldl: "
-    r"pip install \./packages/inldl-torch\)"
+    r"{name} needs the package {package}: pip install {package} \(in a clone of inldl: "
+    r"pip install \./packages/{package}\)"
 )
 
 
-def test_a_method_of_a_missing_distribution_is_listed_and_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "inldl_torch", None)
-    assert "pip install inldl-torch" in CliRunner().invoke(app, ["methods"]).output
+@pytest.mark.parametrize(
+    ("method", "name", "home"),
+    [("neural", "NeuralLDL", "inldl_torch.neural"), ("hidldl", "HidLDL", "inldl_paper.hidldl")],
+)
+def test_a_method_of_a_missing_distribution_is_listed_and_says_what_to_install(
+    method, name, home, monkeypatch
+):
+    module, _, _ = home.partition(".")
+    monkeypatch.setitem(sys.modules, module, None)
+    assert f"\n{method} " in CliRunner().invoke(app, ["methods"]).output
+    message = MISSING.format(name=name, package=module.replace("_", "-"))
     for use in (
-        lambda: make_method("neural(max_epochs=3)"),
-        lambda: methods.NeuralLDL,
-        lambda: inldl.TableModel("neural").fit(np.eye(4), np.full((4, 2), 0.5)),
-        lambda: has_method("inldl_torch.neural"),
+        lambda: make_method(f"{method}(l2=3)"),
+        lambda: getattr(methods, name),
+        lambda: inldl.TableModel(method).fit(np.eye(4), np.full((4, 2), 0.5)),
+        lambda: has_method(home),
     ):
-        with pytest.raises(ImportError, match=f"^{MISSING}$"):
+        with pytest.raises(ImportError, match=f"^{message}$"):
             use()
-    assert not has_method("inldl_torch.training")
+    assert not has_method(f"{module}.training")
+
+
+def test_ratios_ask_for_no_distribution_that_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "inldl_paper", None)
+    with pytest.raises(ValueError, match="use one of winldl, auto, "):
+        with_ratios("ldm")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +173,7 @@ def test_names_in_arguments_need_no_quotes():
 
 
 @pytest.mark.parametrize(
-    "text", ["winldl", "winldl(ridge=tuned)", "tuned(method=hidldl)", "tuned"]
+    "text", ["winldl", "winldl(ridge=tuned)", "tuned(method=winldl)", "tuned"]
 )
 def test_methods_that_take_ratios(text):
     assert make_method(with_ratios(text)).known == "ratios"

@@ -7,22 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from figure_parts import legend_texts, lines_of, tick_texts
 from inldl import report
 
 COUNTS = [3, 7, 20]
-
-
-def lines_of(axes):
-    return {line.get_label(): line for line in axes.get_lines()}
-
-
-def legend_texts(owner):
-    legend = owner.legends[0] if hasattr(owner, "legends") else owner.get_legend()
-    return [text.get_text() for text in legend.get_texts()]
-
-
-def tick_texts(axis):
-    return [label.get_text() for label in axis.get_ticklabels()]
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -147,85 +135,6 @@ def test_run_time_sums_and_tells_of_gaps(study):
         report.run_time(seconds.assign(seconds=0.0))
 
 
-def test_growth_writes_the_slopes(study):
-    data = study(7)
-    figure = report.growth(data.times, data.exponents)
-    axes = figure.axes[0]
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    assert legend_texts(figure) == [f"{m} ({data.exponents[m]:.2f})" for m in data.methods]
-    for method, line in zip(data.methods, axes.get_lines(), strict=True):
-        part = data.times[data.times["method"] == method]
-        np.testing.assert_array_equal(line.get_xydata(), part[["n", "seconds"]])
-    with pytest.raises(ValueError, match="no slope for the method 'LDM'"):
-        report.growth(data.times, data.exponents.drop("LDM"))
-
-
-def test_mu_study_compares_with_the_reference(study):
-    data = study()
-    scores, speed = report.mu_study(data.mu, data.histories).axes
-    for bars in scores.containers:
-        part = data.mu[data.mu["metric"] == bars.get_label()].set_index("mu")["mean"]
-        expected = 100 * (part - part[2]) / part[2]
-        drawn = bars.lines[0].get_ydata().astype(float)
-        np.testing.assert_allclose(drawn, expected, atol=1e-9)
-    assert legend_texts(scores)[-2:] == ["cosine ↑", "intersection ↑"]
-    assert legend_texts(scores)[0] == "chebyshev ↓"
-    for mu, changes in data.histories.items():
-        np.testing.assert_array_equal(lines_of(speed)[f"{mu:g}"].get_ydata(), changes)
-    assert speed.get_yscale() == "log"
-    with pytest.raises(ValueError, match="one row with mu = 3"):
-        report.mu_study(data.mu, data.histories, reference=3)
-    with pytest.raises(ValueError, match="histories is empty"):
-        report.mu_study(data.mu, {})
-
-
-def test_a_change_of_zero_is_left_out_of_the_log_scale(study):
-    data = study()
-    speed = report.mu_study(data.mu, {2: [1.0, 0.1, 0.0]}).axes[1]
-    np.testing.assert_array_equal(speed.get_lines()[0].get_ydata(), [1.0, 0.1, np.nan])
-
-
-def test_relative_errors_stand_at_their_methods(study):
-    data = study(7)
-    figure = report.relative_error_by_size(data.sizes)
-    assert legend_texts(figure) == ["below 0.5", "0.5 and above"]
-    assert tick_texts(figure.axes[0].yaxis) == data.methods
-    for axes in figure.axes:
-        for bars in axes.containers:
-            part = data.sizes.query("dataset == @axes.get_title() and size == @bars.get_label()")
-            np.testing.assert_array_equal([bar.get_width() for bar in bars], part["error"])
-            middles = [bar.get_y() + bar.get_height() / 2 for bar in bars]
-            np.testing.assert_array_equal(np.round(middles), np.arange(7))
-    with pytest.raises(ValueError, match="one error per dataset"):
-        report.relative_error_by_size(pd.concat([data.sizes, data.sizes]))
-
-
-def test_errors_by_degree_stand_over_their_counts(study):
-    data = study()
-    above, below = report.error_by_degree(data.degrees, data.counts, by="weighting").axes
-    for name, line in lines_of(above).items():
-        part = data.degrees[data.degrees["weighting"] == name]
-        np.testing.assert_array_equal(line.get_xydata(), part[["degree", "error"]])
-    np.testing.assert_array_equal([bar.get_height() for bar in below.patches], data.counts)
-    assert above.get_ylabel().endswith("(lower is better)")
-    assert len(report.error_by_degree(data.degrees, by="weighting").axes) == 1
-
-
-def test_risk_bounds_and_their_floors(study):
-    data = study()
-    figure = report.risk_bound(data.bounds)
-    lines = lines_of(figure.axes[0])
-    for weight, part in data.bounds.groupby("max_weight"):
-        line = lines[f"largest weight {weight}"]
-        np.testing.assert_array_equal(line.get_xydata(), part[["N", "bound"]])
-    np.testing.assert_array_equal(lines["weighted risk"].get_ydata(), 0.1)
-    own = data.bounds.assign(floor=data.bounds["max_weight"] / 10)
-    axes = report.risk_bound(own).axes[0]
-    floors = [line for line in axes.get_lines() if line.get_label() == "weighted risk"]
-    assert sorted(line.get_ydata()[0] for line in floors) == [0.1, 0.2, 0.4]
-    assert len(report.risk_bound(data.bounds.drop(columns="floor")).axes[0].get_lines()) == 3
-
-
 def test_frames_without_their_columns_or_rows_are_refused(study):
     data = study()
     with pytest.raises(ValueError, match="lacks the column\\(s\\) 'std'; it has 'dataset'"):
@@ -241,10 +150,10 @@ def test_powers_of_ten(value, text):
 
 def test_the_settings_of_the_user_neither_matter_nor_change(study):
     data = study(3)
-    plain = report.svg(report.growth(data.times, data.exponents), "growth")
+    plain = report.svg(report.run_time(data.seconds), "time")
     with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red", "lines.linewidth": 9}):
         before = dict(matplotlib.rcParams)
-        assert report.svg(report.growth(data.times, data.exponents), "growth") == plain
+        assert report.svg(report.run_time(data.seconds), "time") == plain
         assert dict(matplotlib.rcParams) == before
 
 
@@ -252,7 +161,7 @@ def test_without_matplotlib_the_extra_is_named(study, monkeypatch):
     data = study(3)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install 'inldl\[report\]'"):
-        report.growth(data.times, data.exponents)
+        report.run_time(data.seconds)
 
 
 def test_a_narrow_diagram_has_all_names_at_one_side(drawn_texts):

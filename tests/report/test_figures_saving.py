@@ -47,7 +47,7 @@ def test_png_has_the_resolution_of_print(figure, tmp_path):
 @pytest.fixture(scope="module")
 def twins(study):
     """Return two figures of the same numbers."""
-    return [report.growth(data.times, data.exponents) for data in (study(3), study(3))]
+    return [report.run_time(data.seconds) for data in (study(3), study(3))]
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
@@ -104,8 +104,8 @@ def test_inline_svgs_share_no_ids(study, scores):
     page = [
         report.svg(report.metric_against_rate(scores, "cosine"), "Cosine"),
         report.svg(report.metric_against_rate(scores, "cosine"), "Cosine again"),
-        report.svg(report.growth(data.times, data.exponents), "Time"),
-        report.svg(report.mu_study(data.mu, data.histories), "Mu"),
+        report.svg(report.run_time(data.seconds), "Time"),
+        report.svg(report.critical_difference(data.ranks, 1.5, data.groups), "Ranks"),
     ]
     everything = [name for text in page for name in identifiers(text)]
     assert len(everything) == len(set(everything)) > 10

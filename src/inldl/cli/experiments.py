@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from inldl.cli import options as o
 from inldl.cli import working
+from inldl.specs import import_distribution
 from inldl.text import say
 
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
@@ -115,44 +117,12 @@ def reproduce(
 
         inldl reproduce --quick
     """
-    from inldl.experiments import Store
-    from inldl.experiments.paper import DATASETS, QUICK, paper_names, plan
-    from inldl.files.replacing import make_folder
-    from inldl.report.pages.reproduction import write_reproduction
-    from inldl.report.renderers import show
-
-    wanted = paper_names(datasets) if datasets is not None else list(QUICK if quick else DATASETS)
-    make_folder(out)
-    not_run = {name: "not asked for" for name in DATASETS if name not in wanted}
-    not_run |= _missing(wanted)
-    for name, why in not_run.items():
-        say(f"Not run: {name}, {why}.")
-    there = [name for name in wanted if name not in not_run]
-    if not there:
-        raise ValueError("None of the paper's datasets is available; see `inldl datasets`.")
-    store = out / "run.sqlite"
-    _compute(plan(there, quick=quick), store, jobs, timeout, retry, "reproduce")
-    say("Drawing the figures ...")
-    document, pages = write_reproduction(Store(store).frame(), not_run, out)
-    show(document)
-    say(f"Wrote {' and '.join(map(str, pages))}")
+    paper = import_distribution("inldl-paper", "inldl reproduce")
+    how = {"jobs": jobs, "timeout": timeout, "retry": retry, "what": "reproduce"}
+    paper.reproduce(out, partial(_compute, **how), datasets=datasets, quick=quick)
 
 
 COMMANDS = (datasets, methods, bench, report, reproduce)
-
-
-def _missing(names):
-    """Return the datasets that can be neither found nor downloaded, and why."""
-    from inldl.datasets import load
-
-    missing = {}
-    for name in names:
-        try:
-            load(name)
-        except OSError as error:
-            say(error, err=True)
-            missing[name] = "its file is not there and could not be downloaded"
-    return missing
 
 
 def _compute(cells, out, jobs, timeout, retry, what):

@@ -1,4 +1,4 @@
-"""Methods of other papers: those that the paper compares with, and later ones."""
+"""Methods of other papers that the paper compares with; later ones are in `inldl_paper`."""
 
 from inldl.lazy import lazy_names
 from inldl.methods.registry import modules

@@ -47,7 +47,7 @@ Known = Literal["degrees", "ratios"]
 _EXAMPLES = """Examples
 --------
 >>> from inldl import hide
->>> from inldl.{1} import {0}
+>>> from {1} import {0}
 >>> from inldl.datasets import make_distributions
 >>> X, y = make_distributions(300, random_state=0)
 >>> model = {0}().fit(X, hide(y, 0.4, random_state=0))
@@ -100,7 +100,7 @@ def _documented(cls, bases):
                     entries.append(_with_default(entry, cls))
         doc = f"{start}{title}\n{'-' * len(title)}\n" + "\n".join(entries) + rest
     if "Examples\n" not in doc and cls.__name__ in classes():
-        doc += "\n\n" + _EXAMPLES.format(cls.__name__, cls.__module__.split(".")[1])
+        doc += "\n\n" + _EXAMPLES.format(cls.__name__, cls.__module__.rpartition(".")[0])
     return doc
 
 

@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from inldl.specs import Spec, did_you_mean, import_distribution, import_object, parse
+from inldl.specs import (
+    Spec,
+    did_you_mean,
+    import_distribution,
+    import_object,
+    is_installed,
+    parse,
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,11 @@ class Method:
     def class_name(self) -> str:
         """The name of its class."""
         return self.path.partition(":")[2]
+
+    @property
+    def installed(self) -> bool:
+        """Whether its class is there."""
+        return self.distribution is None or is_installed(self.distribution)
 
     def load(self) -> Any:
         """Return its class."""
@@ -68,9 +80,10 @@ def _add(name: str, path: str, about: str, published: bool = False, **rest: Any)
     register(Method(name, path, about, **rest))
     if published:
         about = f"{name} as it was published"
-        register(Method(f"{name}-published", path, about, published=True))
+        register(Method(f"{name}-published", path, about, published=True, **rest))
 
 
+_PAPER = "inldl-paper"
 # fmt: off
 _add("winldl", "inldl.methods.winldl:WInLDL",
      "weighted least squares with rows on the simplex: linear, fast")
@@ -86,12 +99,12 @@ _add("edl-lrl", "inldl.literature.group_correlations:EDLLRL",
      "softmax of a linear score, low rank in groups of rows", True)
 _add("ldm", "inldl.literature.group_correlations:LDM",
      "softmax of a linear score, labels explain each other", True)
-_add("hidldl", "inldl.literature.maximum_entropy:HidLDL",
-     "softmax of a linear score, from ratios of observed degrees")
-_add("i2ldl", "inldl.literature.low_rank:I2LDL",
-     "linear, a low-rank part and a sparse part, by ADMM")
-_add("wsldl-mcsc", "inldl.literature.low_rank:WSLDLMCSC",
-     "features and degrees as one low-rank matrix", True)
+_add("hidldl", "inldl_paper.hidldl:HidLDL",
+     "softmax of a linear score, from ratios of observed degrees", distribution=_PAPER)
+_add("i2ldl", "inldl_paper.i2ldl:I2LDL",
+     "linear, a low-rank part and a sparse part, by ADMM", distribution=_PAPER)
+_add("wsldl-mcsc", "inldl_paper.wsldl_mcsc:WSLDLMCSC",
+     "features and degrees as one low-rank matrix", True, distribution=_PAPER)
 _add("auto", "inldl.methods.auto:AutoInLDL",
      "nothing to set: the mean of kernel methods, a forest and ridge")
 _add("kernel-ridge", "inldl.methods.members:KernelRidgeLDL",
@@ -255,7 +268,7 @@ def with_ratios(method: str) -> str:
         return str(Spec(TUNED, {**spec.arguments, "method": inside}))
     settled = {name: value for name, value in spec.arguments.items() if value != TUNED}
     if not _takes_ratios(make_method(str(Spec(spec.name, settled)))):
-        made = {name: each.make() for name, each in METHODS.items() if each.distribution is None}
+        made = {name: each.make() for name, each in METHODS.items() if each.installed}
         able = [name for name in made if _takes_ratios(made[name])]
         raise ValueError(
             f"{spec.name} cannot learn from ratios alone; use one of {', '.join(able)}."

@@ -14,7 +14,6 @@ __all__ = [
     "low_rank",
     "masked_ridge",
     "maximum_entropy",
-    "neighbours",
     "softmax",
     "winldl",
 ]

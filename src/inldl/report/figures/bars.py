@@ -58,45 +58,6 @@ def run_time(frame, *, label="total time of the fits (s)", width=COLUMN) -> Draw
 
 
 @drawn
-def relative_error_by_size(frame, *, label="mean relative error", width=FULL) -> Drawing:
-    """Draw the errors of small and of large degrees side by side, one panel per dataset.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns dataset, method, size (of the degrees, e.g. "below 0.5"), error.
-    """
-    style.need_columns(frame, "dataset", "method", "size", "error")
-    table = frame.set_index(["dataset", "size", "method"])["error"]
-    if table.index.has_duplicates:
-        raise ValueError("The frame must have one error per dataset, method and size.")
-    methods, sizes = style.in_order(frame["method"]), style.in_order(frame["size"])
-    datasets = style.in_order(frame["dataset"])
-    columns = min(len(datasets), max(1, round((width - 0.8) / 2)))
-    rows = -(-len(datasets) // columns)
-    height = 0.3 + rows * (0.45 + 0.13 * (len(sizes) + 0.5) * len(methods))
-    panels = style.titled_panels(datasets, width, height, columns, sharey=True)
-    for dataset, axes in panels.items():
-        axes.set_ylim(len(methods) - 0.5, -0.5)
-        axes.set_yticks(range(len(methods)), methods)
-        axes.tick_params(axis="y", length=0)
-        for place, size in enumerate(sizes):
-            errors = [table.get((dataset, size, method), np.nan) for method in methods]
-            _draw_bars(axes, errors, place, size, len(sizes))
-    axes.figure.supxlabel(f"{label} (lower is better)")
-    return style.legend_above(axes.figure, axes.containers)
-
-
-def _draw_bars(axes, errors, place, size, sizes):
-    """Draw the bars of one size for all methods; shade and hatch tell the sizes apart."""
-    height = 0.8 / sizes
-    middles = np.arange(len(errors)) + (place - (sizes - 1) / 2) * height
-    look = {"edgecolor": "black", "linewidth": 0.5, "label": str(size)}
-    look["facecolor"], look["hatch"] = ((PALE, ""), (GREY, ""), ("white", "////"))[place % 3]
-    axes.barh(middles, errors, height=0.9 * height, **look)
-
-
-@drawn
 def reliability(frame, *, coverage=None, width=COLUMN) -> Drawing:
     """Draw what was observed against what was predicted, and below it how often.
 

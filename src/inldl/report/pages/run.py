@@ -11,7 +11,6 @@ from itertools import product
 from typing import NamedTuple
 
 import pandas as pd
-from sklearn.exceptions import ConvergenceWarning
 
 from inldl.experiments import results
 from inldl.experiments.protocol import RECIPES
@@ -22,18 +21,23 @@ from inldl.report.document import (
     Document,
     Header,
     Note,
-    Paragraph,
     ShownTable,
     picture,
     score_table,
 )
-from inldl.report.figures import critical_difference, metric_against_rate, run_time
-from inldl.report.pages.reproduction import environment_table, how_to_repeat
-from inldl.report.style import FULL, better
+from inldl.report.figures import critical_difference, metric_against_rate
+from inldl.report.pages.run_details import (
+    costs_table,
+    environment_table,
+    how_to_repeat,
+    percent,
+    remarks_blocks,
+    time_figure,
+)
+from inldl.report.style import better
 from inldl.text import counted, listed
 
 MOST_BYTES = 1_750_000  # of tables to choose from and figures; those that do not fit are left out
-MOST_REMARKS = 200
 MOST_LINES = 8  # methods in one figure of curves: more cannot be distinguished
 
 MAIN_METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra", "kl_divergence")
@@ -66,11 +70,11 @@ def run_page(
     choices = None
     if (rows["status"] == "ok").any():
         sections["Results"], choices = _results(rows)
-        sections["Run time"] = [_time_figure(rows), _costs(rows)]
+        sections["Run time"] = [time_figure(rows), costs_table(rows)]
     else:
         why = "No fit succeeded, so there are no scores; the reasons are below."
         sections["Results"] = [Note(why)]
-    sections["Failures and warnings"] = _remarks(rows)
+    sections["Failures and warnings"] = remarks_blocks(rows)
     sections["Environment"] = [environment_table(rows)]
     sections["How to reproduce"] = how_to_repeat(rows, command)
     return Document(
@@ -327,71 +331,3 @@ def _against_rate(rows, metric, key):
 
 def _spoken(metric):
     return metric.replace("_", " ")
-
-
-def percent(rate) -> str:
-    """Write 50% for 0.5."""
-    return f"{100 * rate:.4g}%"
-
-
-def _time_figure(rows):
-    """Return the bars of run time, over the rates and splits of all settings."""
-    mean, _ = results.mean_and_std(rows, "fit_seconds")
-    frame = mean.melt(ignore_index=False, var_name="method", value_name="seconds")
-    known = frame["seconds"].dropna()
-    if known.empty or not (known > 0).all():
-        return Note("There are no times of fits to draw.")
-    draw = partial(run_time, frame.reset_index(), label="time of the fits (s)", width=FULL)
-    caption = "CPU time of one fit (mean over rates and splits), added up over the datasets"
-    return picture(draw, f"{caption}; logarithmic.", "run-time")
-
-
-def _costs(rows):
-    columns = {
-        "method": Header("method"),
-        "fit_seconds": Header("fit (s)", ".4g"),
-        "predict_seconds": Header("predict (s)", ".4g"),
-        "megabytes": Header("memory (MB)", ".1f"),
-        "n_iter": Header("iterations", ".0f"),
-        "not_converged": Header("not converged", ".0f"),
-        "fits": Header("fits"),
-    }
-    frame = results.costs(rows).reset_index()
-    frame["megabytes"] = frame["peak_memory"] / 1e6
-    # A method that is meant to stop at its last iteration does not warn.
-    warned = rows.loc[rows["reason"].str.startswith(ConvergenceWarning.__name__), "method"]
-    meant = frame["not_converged"].eq(0) | frame["method"].isin(warned)
-    frame["not_converged"] = frame["not_converged"].where(meant)
-    caption = (
-        "Means over the fits that succeeded, in CPU seconds; memory is the peak above what was "
-        "in use before. Methods that failed somewhere are averaged over their other fits."
-    )
-    if not meant.all():
-        caption += (
-            " A dash under not converged: the method is meant to stop after a number of "
-            "iterations, and did."
-        )
-    return ShownTable.of(frame, columns, caption=caption, name="run-time")
-
-
-def _remarks(rows):
-    noted = results.remarks(rows)
-    if noted.empty:
-        return [Paragraph("Nothing failed, and no fit gave a warning.")]
-    columns = {
-        "method": Header("method"),
-        "what": Header("what"),
-        "reason": Header("reason", words=True),
-        "cells": Header("fits"),
-        "datasets": Header("datasets", words=True),
-        "rates": Header("missing degrees", words=True),
-    }
-    shown = noted.head(MOST_REMARKS)
-    shown = shown.assign(
-        what=[("warning", "fair") if s == "ok" else (s, "bad") for s in shown["status"]],
-        datasets=shown["datasets"].map(listed),
-        rates=[listed(map(percent, rates)) for rates in shown["rates"]],
-    )
-    more = len(noted) - MOST_REMARKS
-    hidden = [Paragraph(f"{more} more kinds are in the file.")] if more > 0 else []
-    return [ShownTable.of(shown, columns, name="failures"), *hidden]

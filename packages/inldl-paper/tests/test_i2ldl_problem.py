@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from inldl import hide
-from inldl.literature import I2LDL
-from inldl.solvers.low_rank import I2LDLProblem
+from inldl_paper import I2LDL
+from inldl_paper.i2ldl import I2LDLProblem
 from plain_numpy import with_bias
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -1,26 +1,30 @@
-"""How to compute the rows of a run again, and the reproduction of the paper as a folder."""
+"""Repeat the experiments of the paper, and show each table and figure beside the printed one."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from inldl.experiments import paper, results
-from inldl.files.replacing import write_text
-from inldl.report import figures
+from inldl.datasets import load
+from inldl.experiments import Cell, Store
+from inldl.files.replacing import make_folder, write_text
+from inldl.report import run_time, save
 from inldl.report.document import (
-    DASH,
     Code,
-    Content,
     Document,
     Facts,
     Figure,
     Header,
-    Paragraph,
     Section,
     ShownTable,
     score_text,
 )
+from inldl.report.pages.run_details import environment_table
+from inldl.report.renderers import show
 from inldl.report.style import FULL
+from inldl.text import say
+from inldl_paper import figures, study
 
 MARKS = {"same": "good", "within one std": "fair", "differs": "bad", "failed": "bad"}
 TITLES = {
@@ -29,47 +33,95 @@ TITLES = {
     5: "Table 5: Clark distance, half of the degrees missing (lower is better)",
     6: "Table 6: weighting schemes, cosine (higher is better)",
 }
-_PACKAGES = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")
-_FRAME = """from inldl.experiments import Store
-Store("run.sqlite").frame().to_csv("run.csv", index=False)"""
+
+
+def reproduce(
+    out: Path,
+    compute: Callable[[Iterable[Cell], Path], Any],
+    *,
+    datasets: str | None = None,
+    quick: bool = False,
+) -> None:
+    """Compute what the paper printed, and write tables, figures and two overviews into a folder.
+
+    Parameters
+    ----------
+    out : Path
+        The folder. Results of an earlier call in it are used again.
+    compute : callable
+        Computes cells and adds their rows to a store, given the cells and the path of the store,
+        as ``inldl.experiments.run`` does.
+    datasets : str, optional
+        Names, separated by commas; all datasets of the paper by default.
+    quick : bool, default=False
+        The two small datasets unless others are given, and fewer sizes.
+    """
+    all_names, few = study.DATASETS, study.QUICK
+    wanted = study.paper_names(datasets) if datasets is not None else (few if quick else all_names)
+    make_folder(out)
+    not_run = {name: "not asked for" for name in all_names if name not in wanted}
+    not_run |= _missing(wanted)
+    for name, why in not_run.items():
+        say(f"Not run: {name}, {why}.")
+    there = [name for name in wanted if name not in not_run]
+    if not there:
+        raise ValueError("None of the paper's datasets is available; see `inldl datasets`.")
+    store = out / "run.sqlite"
+    compute(study.plan(there, quick=quick), store)
+    say("Drawing the figures ...")
+    document, pages = write_reproduction(Store(store).frame(), not_run, out)
+    show(document)
+    say(f"Wrote {' and '.join(map(str, pages))}")
+
+
+def _missing(names):
+    """Return the datasets that can be neither found nor downloaded, and why."""
+    missing = {}
+    for name in names:
+        try:
+            load(name)
+        except OSError as error:
+            say(error, err=True)
+            missing[name] = "its file is not there and could not be downloaded"
+    return missing
 
 
 def reproduction_figures(rows, datasets) -> list[Figure]:
     """Return the figures of the paper, from the rows of a finished `plan` of the datasets."""
-    times, study = paper.run_times(rows), paper.mu_dataset(datasets)
+    times, dataset = study.run_times(rows), study.mu_dataset(datasets)
     total = "CPU seconds of a fit, summed over the datasets"
     label, bound = "CPU seconds of a fit", "bound on the expected risk"
-    mu = paper.mu_metrics(rows, study), paper.mu_histories(rows, study)
+    mu = study.mu_metrics(rows, dataset), study.mu_histories(rows, dataset)
     drawn = {
         "figure2_relative_error": (
-            partial(figures.relative_error_by_size, paper.relative_error_by_size(rows, datasets)),
+            partial(figures.relative_error_by_size, study.relative_error_by_size(rows, datasets)),
             "Figure 2: mean relative error of small and large degrees (those below .01 are left "
             "out). The paper shows Flickr and Fbp5500, where small degrees are fitted worse.",
         ),
         "error_by_degree": (
-            partial(figures.error_by_degree, *paper.error_by_degree(rows, study)),
-            f"What weighting changes on {study}: error by the size of the true degree, and the "
+            partial(figures.error_by_degree, *study.error_by_degree(rows, dataset)),
+            f"What weighting changes on {dataset}: error by the size of the true degree, and the "
             "number of degrees of each size.",
         ),
         "figure4_run_time": (
-            partial(figures.run_time, times, label=total),
+            partial(run_time, times, label=total),
             f"Figure 4: run time of each method as published, on {times['dataset'].nunique()} "
-            f"datasets with one thread. The paper prints {paper.RUN_TIME} s for WInLDL on all "
+            f"datasets with one thread. The paper prints {study.RUN_TIME} s for WInLDL on all "
             "ten, on another machine.",
         ),
         "figure5_mu": (
             partial(figures.mu_study, *mu),
-            f"Figure 5 on {study}: the metrics relative to mu = 2, and the largest change of a "
+            f"Figure 5 on {dataset}: the metrics relative to mu = 2, and the largest change of a "
             "degree in each iteration. The paper says that mu changes only the speed.",
         ),
         "table1_growth": (
-            partial(figures.growth, *paper.growth(rows), label=label),
+            partial(figures.growth, *study.growth(rows), label=label),
             "Table 1 by measurement: time of a fit against the number of rows (40 features, 6 "
             "labels), and the slope.",
         ),
         "theorem2_bound": (
-            partial(figures.risk_bound, paper.bound_curves(study), label=bound),
-            f"Theorem 2 with the norms of the fit on {study}, at 95% confidence: the bound "
+            partial(figures.risk_bound, study.bound_curves(dataset), label=bound),
+            f"Theorem 2 with the norms of the fit on {dataset}, at 95% confidence: the bound "
             "against the number of rows for three largest weights, and the weighted empirical "
             "risk to which it falls.",
         ),
@@ -87,13 +139,13 @@ def write_reproduction(rows, not_run, folder) -> tuple[Document, list[Path]]:
     folder = Path(folder)
     for name in ("figures", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    drawn = reproduction_figures(rows, [name for name in paper.DATASETS if name not in not_run])
+    drawn = reproduction_figures(rows, [name for name in study.DATASETS if name not in not_run])
     for block in drawn:
         figure = block.draw()
         for suffix in ("svg", "pdf", "png"):
-            figures.save(figure, folder / "figures" / f"{block.name}.{suffix}")
-    tables = {2: paper.shapes(not_run)}
-    tables |= {number: paper.comparison(rows, number) for number in (4, 5, 6)}
+            save(figure, folder / "figures" / f"{block.name}.{suffix}")
+    tables = {2: study.shapes(not_run)}
+    tables |= {number: study.comparison(rows, number) for number in (4, 5, 6)}
     for number, table in tables.items():
         shown = replace(_table(number, table), caption=TITLES[number])
         stem = folder / "tables" / shown.name
@@ -171,31 +223,3 @@ def _introduction(compared, not_run):
         f"Run on {there}.",
         f"Not run: {missing}." if missing else "All ten datasets were run.",
     ]
-
-
-def environment_table(rows) -> Content:
-    """Return where the rows of a store were computed."""
-    found = results.environments(rows)
-    if not found:
-        return Paragraph("The rows do not say where they were computed.")
-    names = list(dict.fromkeys(name for each, _ in found for name in each))
-    lines = [[name, *(str(each.get(name, DASH)) for each, _ in found)] for name in names]
-    columns = [Header("part"), *(Header(f"{count} fits", words=True) for _, count in found)]
-    return ShownTable(columns, lines)
-
-
-def how_to_repeat(rows, command) -> list[Content]:
-    """Return how to compute the rows of a store again, and how to get at their numbers."""
-    parts = {}
-    grids = results.repeated_grids(rows) if command else []
-    if grids:
-        parts["The same fits, on the same splits and holes:"] = "\n\n".join(map(command, grids))
-    if (rows["splits"] == "authors").any():
-        parts["The fits on the splits of the authors of the paper:"] = "inldl reproduce"
-    for versions, count in results.environments(rows):
-        known = [f"{name}=={versions[name]}" for name in _PACKAGES if name in versions]
-        if known:
-            python = versions.get("python", "")
-            parts[f"Versions of {count} fits, with Python {python}:"] = "\n".join(known)
-    parts["All numbers in full precision:"] = _FRAME
-    return [block for text, code in parts.items() for block in (Paragraph(text), Code(code))]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inldl.solvers.neighbours import distinct_rows, graph, neighbours
+from inldl_paper.neighbours import distinct_rows, graph, neighbours
 
 X = np.array([[1.0], [0.0], [1.0], [-0.0], [1.0]])
 Y = np.array([[0.5, np.nan], [0.2, 0.8], [0.5, np.nan], [0.2, 0.8], [0.5, 0.5]])

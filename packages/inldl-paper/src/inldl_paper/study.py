@@ -27,7 +27,7 @@ from inldl.methods.registry import canonical_method, make_method
 from inldl.specs import split_list
 from inldl.weighting import linear_bound, weighted_empirical_risk
 
-_PRINTED = tomllib.loads((files("inldl.experiments") / "printed.toml").read_text(encoding="utf-8"))
+_PRINTED = tomllib.loads((files("inldl_paper") / "printed.toml").read_text(encoding="utf-8"))
 
 RUN_TIME = _PRINTED["run_time"]
 """Seconds that WInLDL took for all ten datasets on the authors' machine (figure 4)."""

@@ -5,7 +5,10 @@ import pandas as pd
 import pytest
 
 from inldl.experiments import Store, make_fold
-from inldl.experiments.paper import (
+from inldl.experiments.protocol import load_dataset, seed
+from inldl.experiments.runner import measure
+from inldl.methods import make_method
+from inldl_paper.study import (
     WEIGHTED,
     bound_curves,
     entry_cells,
@@ -15,9 +18,6 @@ from inldl.experiments.paper import (
     mu_histories,
     relative_error_by_size,
 )
-from inldl.experiments.protocol import load_dataset, seed
-from inldl.experiments.runner import measure
-from inldl.methods import make_method
 
 RANDOM = "random(C=5, k=20, n=300)"
 

@@ -6,7 +6,7 @@ import pytest
 from inldl import evaluate, hide
 from inldl.datasets import make_distributions
 from inldl.solvers.loop import run
-from inldl.solvers.neighbours import Copies, HidLDLProblem
+from inldl_paper.hidldl import Copies, HidLDLProblem
 
 # Of the public program (TensorFlow, single precision), run on the same 38 rows: rows 0, 9, ...
 PROGRAM = {

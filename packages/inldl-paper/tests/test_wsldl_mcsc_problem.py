@@ -7,7 +7,7 @@ from scipy import sparse
 from inldl import hide
 from inldl.datasets import make_distributions
 from inldl.solvers.loop import run
-from inldl.solvers.neighbours import (
+from inldl_paper.wsldl_mcsc import (
     Extension,
     MCSCProblem,
     edge_weights,

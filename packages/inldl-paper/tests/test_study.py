@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from inldl.experiments import Store
-from inldl.experiments.paper import (
+from inldl.experiments.runner import measure
+from inldl_paper.study import (
     DATASETS,
     PRINTED_SHAPES,
     comparison,
@@ -16,7 +17,6 @@ from inldl.experiments.paper import (
     shapes,
     verdict,
 )
-from inldl.experiments.runner import measure
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,9 @@ import pytest
 
 from inldl import hide
 from inldl.datasets import make_distributions
-from inldl.literature import BFGSLDL, HidLDL
+from inldl.literature import BFGSLDL
+from inldl.methods.registry import make_method, with_ratios
+from inldl_paper import HidLDL
 
 X, TRUTH = make_distributions(120, random_state=0)
 Y = hide(TRUTH, 0.4, random_state=0)
@@ -51,3 +53,10 @@ def test_recovered_rows_are_those_that_have_a_weight():
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         HidLDL(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("text", ["hidldl", "tuned(method=hidldl)"])
+def test_it_takes_ratios(text):
+    assert make_method(with_ratios(text)).known == "ratios"
+    with pytest.raises(ValueError, match=r"ldm cannot learn .* use one of winldl, .*hidldl, "):
+        with_ratios("ldm")

@@ -1,13 +1,15 @@
 """I2LDL as an estimator: bad parameters, holes, and its place beside other linear methods."""
 
+import inspect
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from inldl import hide
 from inldl.datasets import make_distributions
-from inldl.literature import I2LDL
 from inldl.methods import ConstantLDL
+from inldl_paper import I2LDL
 
 X, TRUTH = make_distributions(120, random_state=0)
 Y = hide(TRUTH, 0.4, random_state=0)
@@ -45,3 +47,15 @@ def test_it_learns_and_stays_on_the_simplex():
     model = I2LDL().fit(X, Y)
     assert model.score(X, TRUTH) > ConstantLDL().fit(X, Y).score(X, TRUTH) + 0.01
     np.testing.assert_allclose(model.predict(X).sum(axis=1), 1)
+
+
+def test_parameters_of_a_base_are_declared_and_documented_once():
+    shown = inspect.signature(I2LDL).parameters
+    assert shown["max_iter"].default == 500
+    assert shown["n_jobs"].default is None
+    assert I2LDL.__doc__.count("max_iter : int, default=500\n    Iterations at most.") == 1
+    assert I2LDL.__doc__.count("\nn_jobs : int or None, default=None\n") == 1
+    assert "Coefficients (W + Q)'" in I2LDL.__doc__
+    assert I2LDL.__doc__.count("coef_, intercept_") == 1
+    with pytest.raises(ValueError, match="max_iter must be an integer at least 1, got 0"):
+        I2LDL(max_iter=0)._check_parameters()

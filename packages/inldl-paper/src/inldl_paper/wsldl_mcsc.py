@@ -1,21 +1,6 @@
-"""Methods that fill holes from the neighbours of rows in a graph: HidLDL and WSLDL-MCSC.
+"""WSLDL-MCSC: one matrix of features and degrees, of low rank and smooth on a graph.
 
-HidLDL knows only the ratios of some degrees::
-
-    min  1/2 tr(D'GD) + alpha |D|_*     rows of D on the simplex, D_ij = c_i y_ij where observed
-
-G = diag(A1) - A is that of a graph: ``A_ij = exp(-|x_i - x_j|^2 / (2 sigma^2))`` if j is one of
-the nearest neighbours of i, else 0. Copies K (which keeps the ratios) and L (of low rank) of D
-have multipliers U and V, and penalties rho and `RHO_LOW`. An iteration, as in the public program::
-
-    D = normalised max(D - step * gradient, 0), a gradient step on the augmented Lagrangian
-    K = D + U/rho, where observed its projection onto the ray of y
-    L = shrink(D + V/RHO_LOW, alpha/RHO_LOW)
-    U += rho (D - K),  V += RHO_LOW (D - L)
-
-A weight w counts a row w times: in the graph, and in L, by its root.
-
-WSLDL-MCSC has one matrix of features and degrees, of low rank and smooth on a graph::
+The problem::
 
     min  mu |Z|_* + 1/2 |Z_X - X|^2 + gamma |O * (Z_Y - Y)|^2 + lam tr(Z_Y' L Z_Y)
          + 1/2 |Z_Y 1 - 1|^2,    Z = [Z_X 1 Z_Y]
@@ -26,140 +11,143 @@ S = shrink(Z + U, mu/rho), U += Z - S. Its matrices hold the rows times the root
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
-from sklearn.neighbors import NearestNeighbors
 
-from inldl.solvers.linear import shrink_singular_values
-from inldl.solvers.loop import Iteration
+from inldl.engines import one_blas_thread
+from inldl.methods.base import DistributionEstimator
+from inldl.methods.parameters import Count, NotNegative, Positive, parameters
+from inldl.rows.checks import FLOATS
+from inldl.rows.inputs import check_predictable, validate_features
+from inldl.solvers.gaussian import projected
+from inldl.solvers.linear import Rotation, check_finite, gram, shrink_singular_values
+from inldl.solvers.loop import Iteration, run
 from inldl.solvers.softmax import zero_filled
+from inldl_paper.neighbours import Array, distinct_rows, graph, neighbours
 
-Array = np.ndarray
 NO_RANK = 1e-7  # a singular value that is rounding, relative to the largest
 LEAST_RESIDUAL = 1e-150  # of a linear system: its square is still a number
 SOLVED = 1e-3  # of the tolerance: how well each linear system is solved
-RHO_LOW = 2.0  # the public program of HidLDL does not let one choose it
 
 
-class Distinct(NamedTuple):
-    """Which rows are the first of their kind, how much each kind weighs, and the kind of a row."""
+@parameters
+class WSLDLMCSC(DistributionEstimator):
+    r"""Transductive matrix completion with sample correlations (WSLDL-MCSC).
 
-    first: Array
-    weights: Array
-    kind: Array
+    Features and degrees are the columns of one matrix, which is completed by
 
+    .. math:: \min_Z \mu \|Z\|_* + \tfrac12 \|Z_X - X\|_F^2 + \gamma \|O \odot (Z_Y - Y)\|_F^2
+              + \lambda\, \mathrm{tr}(Z_Y' L Z_Y) + \tfrac12 \|Z_Y 1 - 1\|^2,
+              \quad Z = [Z_X, 1, Z_Y]
 
-def distinct_rows(X: Array, y: Array, weights: Array | None = None) -> Distinct:
-    """Find rows that have the same features and the same degrees.
+    where O marks the observed degrees and L is the Laplacian of a graph that joins each row to
+    its nearest neighbours by the cosine of the features.
 
-    A graph of distinct rows makes a row of weight 2 as good as the same row twice, which would
-    otherwise be its own nearest neighbour. The kinds are in the order in which they come.
+    Parameters
+    ----------
+    mu : float, default=0.01
+        The weight of the trace norm.
+    gamma : float, default=1.0
+        The weight of the observed degrees.
+    lam : float, default=0.1
+        The weight of the graph.
+    n_neighbors : int, default=5
+        Neighbours that each row is joined to; fewer if there are fewer rows.
+    edges : {"similarity", "distance"}, default="similarity"
+        The weight of an edge: the cosine of two rows, at least 0, or 1 minus it. With the latter,
+        as in the public program, rows pull each other more the farther they are apart.
+    rho : float, default=1.0
+        The penalty of ADMM.
+    max_iter : int, default=200
+        Iterations at most.
+    tol : float, default=1e-3
+        Stop when both residuals are below this part of Z.
+
+    Attributes
+    ----------
+    recovered_ : ndarray of shape (n_samples, n_labels)
+        The completed degrees of the training rows that have a weight, projected onto the simplex.
+        Rows without any observed degree are completed as the method was published: together with
+        the others. Model files leave them out.
+    units_, degrees_ : ndarray of shape (n_rows, n_features) and (n_rows, n_labels)
+        Distinct training rows, scaled to length 1, and their completed degrees: what new rows are
+        compared with.
+    extension_ : object
+        What completes new rows.
+    n_iter_, converged_ : int, bool
+        Iterations done, and whether `tol` was met; a ``ConvergenceWarning`` says so if not.
+    history_ : dict of str to ndarray of shape (n_iter_,)
+        "primal_residual" and "dual_residual".
+
+    Notes
+    -----
+    `as_published` returns the setting of the public program: gamma = 0.1, lam = 1, edges of
+    distances.
+
+    The method is transductive: it was published for rows to predict that are there when it is
+    fitted. To use it so, give them to `fit` with NaN as degrees and read `recovered_`. `predict`
+    adds each new row by itself instead, holding what was found for the others, so that the
+    prediction of a row does not depend on which others are predicted. The scale of the features
+    matters beside degrees of at most 1.
+
+    References
+    ----------
+    X. Jia, T. Ren, L. Chen, J. Wang, J. Zhu and X. Long, "Weakly supervised label distribution
+    learning based on transductive matrix completion with sample correlations", Pattern
+    Recognition Letters, 2019.
     """
-    table = np.column_stack([X, np.where(np.isnan(y), np.inf, y)]) + 0.0  # no -0.0
-    bytes_of_rows = np.ascontiguousarray(table).view(np.dtype((np.void, table[0].nbytes))).ravel()
-    _, first, kind = np.unique(bytes_of_rows, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    kind = rank[kind]
-    return Distinct(first[order], np.bincount(kind, weights), kind)
 
+    _converges = True
+    mu: Positive = 0.01
+    gamma: NotNegative = 1.0
+    lam: NotNegative = 0.1
+    n_neighbors: Count = 5
+    edges: Literal["similarity", "distance"] = "similarity"
+    rho: Positive = 1.0
+    max_iter: Count = 200
+    tol: NotNegative = 1e-3
+    tunable: ClassVar = {
+        "mu": (1e-3, 1e-2, 0.1), "gamma": (0.1, 1.0, 10.0), "lam": (0.01, 0.1, 1.0)
+    }  # fmt: skip
+    published: ClassVar = {"gamma": 0.1, "lam": 1.0, "edges": "distance"}
 
-def neighbours(points: Array, n_neighbors: int, of: Array | None = None) -> tuple[Array, Array]:
-    """Return Euclidean distances to the nearest points, and which they are, nearest first.
+    def _learn(self, X, y, weights):
+        rows = distinct_rows(X, y, weights)
+        X, y = X[rows.first].astype(float), y[rows.first].astype(float)
+        with one_blas_thread():
+            self._set_history(self._complete_rows(X, y, rows.weights))
+        self.recovered_ = projected(self.degrees_)[rows.kind]
 
-    Without `of`, they are those of each point among the others. There are fewer than
-    `n_neighbors` if there are not so many.
-    """
-    count = min(n_neighbors, len(points) - (of is None))
-    if count == 0:
-        return np.empty((len(points), 0)), np.empty((len(points), 0), dtype=int)
-    return NearestNeighbors(n_neighbors=count).fit(points).kneighbors(of)
+    def _complete_rows(self, X, y, weights):
+        """Complete distinct rows; set what predicting new rows needs."""
+        check_finite(gram(X))
+        self.units_, turn = unit_rows(X), None
+        L = laplacian(self.units_, weights, self.n_neighbors, self.edges)
+        if X.shape[1] > 2 * len(X):  # the same in as many columns as there are rows
+            turn = Rotation(X, False)
+            X = turn.features
+        penalties = {"mu": self.mu, "gamma": self.gamma, "lam": self.lam, "rho": self.rho}
+        problem = MCSCProblem(X, y, weights, L, **penalties)
+        result = run(problem.iterations(self.tol), self.max_iter)
+        Z, S = result.shared
+        k = X.shape[1]
+        B_X, B_1, B_Y = np.split(right_factor(S), [k, k + 1], axis=1)
+        B_X = B_X if turn is None else turn.coef(B_X)[0]
+        self.degrees_ = Z[:, k + 1 :] / problem.root
+        self.extension_ = Extension(B_X, B_1, B_Y, self.mu, self.lam)
+        return result
 
-
-def graph(indices: Array, values: Array) -> sparse.csr_array:
-    """Return the directed graph that has an edge from each row to each of its neighbours."""
-    n, k = indices.shape
-    starts = np.arange(0, n * k + 1, k) if k else np.zeros(n + 1, dtype=int)
-    return sparse.csr_array((values.ravel(), indices.ravel(), starts), shape=(n, n))
-
-
-@dataclass(frozen=True)
-class Copies:
-    """The distributions D, their copies K and L, and the multipliers U and V."""
-
-    D: Array
-    K: Array
-    L: Array
-    U: Array
-    V: Array
-
-
-class HidLDLProblem:
-    """The problem of rows X with degrees y (NaN = unobserved), of which only ratios count."""
-
-    def __init__(
-        self,
-        X: Array,
-        y: Array,
-        weights: Array,
-        *,
-        alpha: float,
-        sigma: float,
-        rho: float,
-        n_neighbors: int,
-    ) -> None:
-        degrees, self.observed = zero_filled(y)
-        self.ray = _normalised(np.maximum(degrees, 0))
-        self.length = (self.ray**2).sum(axis=1, keepdims=True)
-        self.alpha, self.rho = alpha, rho
-        self.root = np.sqrt(weights)[:, None]
-        distances, nearest = neighbours(X, n_neighbors)
-        A = graph(nearest, np.exp(-((distances / sigma) ** 2) / 2))
-        self.degree = np.asarray(A.sum(axis=1))[:, None]
-        self.back = (A.T.multiply(weights[None, :]).multiply(1 / weights[:, None])).tocsr()
-        self.edges = A
-
-    def step(self, now: Copies, step: float) -> Copies:
-        """Make one iteration."""
-        D = _normalised(np.maximum(now.D - step * self.gradient(now), 0), 1.0)
-        K, L = self.keep_ratios(D + now.U / self.rho), self.low_rank(D + now.V / RHO_LOW)
-        return Copies(D, K, L, now.U + self.rho * (D - K), now.V + RHO_LOW * (D - L))
-
-    def gradient(self, now: Copies) -> Array:
-        """Return the gradient of the augmented Lagrangian at D; rho is that of both copies."""
-        smooth = self.degree * now.D - (self.edges @ now.D + self.back @ now.D) / 2
-        return smooth + now.U + now.V + self.rho * (2 * now.D - now.K - now.L)
-
-    def keep_ratios(self, T: Array) -> Array:
-        """Return the nearest matrix to T whose observed degrees have the given ratios."""
-        along = (np.where(self.observed, T, 0) * self.ray).sum(axis=1, keepdims=True)
-        scale = np.divide(along, self.length, out=np.zeros_like(along), where=self.length > 0)
-        return np.where(self.observed, scale * self.ray, T)
-
-    def low_rank(self, T: Array) -> Array:
-        """Shrink the singular values of T, whose rows count by their weights."""
-        L = shrink_singular_values(self.root * T, self.alpha / RHO_LOW)[0]
-        return L / self.root
-
-    def iterations(self, step: float, tol: float) -> Iterator[Iteration]:
-        """Iterate from the rescaled degrees, until no entry of K moves by more than `tol`."""
-        D = np.where(self.length > 0, self.ray, 1 / self.ray.shape[1])
-        now = Copies(D, *[np.ones_like(D)] * 4)  # as the program does
-        while True:
-            before, now = now, self.step(now, step)
-            moved = float(np.abs(now.K - before.K).max())
-            yield now.D, {"change": moved, "gap": float(np.abs(now.D - now.K).max())}, moved <= tol
-
-
-def _normalised(D: Array, whole: float = 0.0) -> Array:
-    """Return rows divided by their sum; a row of 0 becomes `whole` in equal parts."""
-    total = D.sum(axis=1, keepdims=True)
-    return np.where(total > 0, D / np.where(total > 0, total, 1), whole / D.shape[1])
+    def _predict(self, X):
+        X = validate_features(self, X, dtype=FLOATS).astype(float, copy=False)
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            distances, nearest = neighbours(self.units_, self.n_neighbors, unit_rows(X))
+            edges = edge_weights(distances, self.edges)
+            degrees = self.extension_(X, edges, self.degrees_[nearest])
+        check_predictable(degrees)
+        return projected(degrees)
 
 
 def unit_rows(X: Array) -> Array:
