@@ -279,13 +279,14 @@ def notes_on_total_row(values, totals, y, features, where) -> list[str]:
     """
     counts = values if totals is None else np.column_stack([values, totals])
     for row, which in _outermost(counts):
-        start = f"The {which} row ({where(row)}) is"
         name = None if y is None else _name_of_total(features.iloc[row])
         if y is None and _is_sum_of_others(counts, row):
-            whole = "the sum of all others, so it is a total, not a row of its own"
-            return [f"{start} {whole}; {_REMOVE}"]
-        if name is not None and _is_among_others(y, row):
-            return [f"{start} named {name!r}; if it sums up the others, {_REMOVE}"]
+            what = f"the sum of all others, so it is a total, not a row of its own; {_REMOVE}"
+        elif name is not None and _is_among_others(y, row):
+            what = f"named {name!r}; if it sums up the others, {_REMOVE}"
+        else:
+            continue
+        return [f"The {which} row ({where(row)}) is {what}"]
     return []
 
 
