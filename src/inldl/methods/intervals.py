@@ -255,8 +255,8 @@ def check_coverage(coverage) -> None:
     good = isinstance(coverage, numbers.Real) and 0 < float(coverage) < 1
     if not good:
         raise ValueError(
-            f"coverage must be a number between 0 and 1, got {coverage!r}; 0.9 asks for intervals "
-            "that hold nine of ten degrees."
+            f"coverage must be a number between 0 and 1, got {coverage!r}; 0.9 (--uncertainty 0.9 "
+            "on the command line) asks for intervals that contain about 9 in 10 shares."
         )
 
 
