@@ -93,9 +93,10 @@ def _correlations(x, y):
     """Return the correlation of x with each label over the rows that have both, or 0."""
     x, y = (pd.DataFrame(np.where(np.isfinite(values), values, np.nan)) for values in (x, y))
     both = y.notna().to_numpy() & x.notna().to_numpy()
+    enough, r = both.sum(axis=0) >= ROWS_FOR_COPY, np.zeros(y.shape[1])
     with np.errstate(all="ignore"):  # huge numbers, and columns that do not vary
-        r = y.corrwith(x[0]).to_numpy()
-    return np.where(np.isfinite(r) & (both.sum(axis=0) >= ROWS_FOR_COPY), r, 0)
+        r[enough] = y.loc[:, enough].corrwith(x[0])
+    return np.where(np.isfinite(r), r, 0)
 
 
 def find_dependence(columns, y, labels) -> pd.DataFrame:
