@@ -158,7 +158,12 @@ def test_rows_of_which_bounds_say_nothing_are_as_without():
     same_bits(fitted(known={"upper": others}), fitted(known={"upper": upper}))
 
 
-def test_what_a_row_is_learned_from_does_not_depend_on_its_block(monkeypatch):
+def in_chunks(size, *arrays):
+    """Return arrays in chunks of a few rows, which are blocks."""
+    return [da.from_array(a, chunks=(size, -1)) for a in arrays]
+
+
+def test_what_a_row_is_learned_from_does_not_depend_on_its_block():
     """Rows whose small degrees are hidden: of some the bounds say nothing, of others much."""
     y = np.where(T < 0.15, NAN, T)
     upper = np.where(np.isnan(y), 0.15, NAN)
@@ -167,8 +172,8 @@ def test_what_a_row_is_learned_from_does_not_depend_on_its_block(monkeypatch):
     )  # so blocks differ
     data, known = (X[rows], y[rows]), {"upper": upper[rows]}
     expected = fitted(*data, known=known)
-    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 16)
-    np.testing.assert_allclose(fitted(*data, known=known).coef_, expected.coef_, atol=1e-11)
+    in_blocks = fitted(*in_chunks(16, *data), known=known)
+    np.testing.assert_allclose(in_blocks.coef_, expected.coef_, atol=1e-11)
 
 
 @pytest.fixture
@@ -191,10 +196,9 @@ def test_threads_and_disk_have_the_bits_of_memory(small_blocks, tmp_path):
     same_bits(fitted(mapped(tmp_path, X), known=bounds), expected)
 
 
-def test_blocks_of_other_sizes_have_the_same_result(monkeypatch):
-    expected = fitted()
-    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 16)
-    np.testing.assert_allclose(fitted().coef_, expected.coef_, atol=1e-11)
+def test_blocks_of_other_sizes_have_the_same_result():
+    found = fitted(*in_chunks(16, X, Y))
+    np.testing.assert_allclose(found.coef_, fitted().coef_, atol=1e-11)
 
 
 def test_chunks_have_the_same_bits_wherever_they_are(small_blocks):
