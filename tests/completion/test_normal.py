@@ -55,13 +55,11 @@ def test_the_covariance_of_rows_with_holes_is_nearer_to_the_true_one_than_that_o
     assert np.linalg.norm(fitted - real) < np.linalg.norm(pairs - real)
 
 
-def test_many_labels_have_the_covariance_of_pairs(monkeypatch):
+def test_many_labels_have_the_covariance_of_pairs():
     _, truth, mean = linear(100)
     y = hide(truth, 0.5, random_state=3)
-    monkeypatch.setattr(normal, "NORMAL_WORK", 4**3 * 15)  # 15 rows, less than four for each label
-    np.testing.assert_array_equal(
-        Normal(PartialRows(y), mean).covariance, error_covariance(y - mean)
-    )
+    found = Normal(PartialRows(y), mean, work=4**3 * 15)  # 15 rows, less than four for each label
+    np.testing.assert_array_equal(found.covariance, error_covariance(y - mean))
 
 
 @pytest.mark.parametrize("n", [1, 3, 20])

@@ -238,10 +238,9 @@ def test_cut_transfer_leaves_nothing_and_can_be_repeated(server, record):
 @pytest.mark.parametrize("n_bytes", [len(tiny()), None], ids=["known size", "unknown size"])
 def test_what_never_ends_is_refused_and_leaves_nothing(monkeypatch, server, n_bytes):
     record = add_record(monkeypatch, tiny(), n_bytes=n_bytes)
-    monkeypatch.setattr(public, "LARGEST_FILE", 2**20)
     server.endless = True
     with pytest.raises(ValueError, match=f"longer than {n_bytes or 2**20} bytes") as error:
-        load("Tiny")
+        public._download(record, largest=2**20)
     assert record.url in str(error.value)
     assert "\n" not in str(error.value)
     assert cached() == []

@@ -4,28 +4,22 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from inldl.engines import MemoryRows, local
+from inldl.engines import MemoryRows
 from inldl.engines.chunks import ChunkedRows
 from inldl.engines.local import DiskRows
 from inldl.errors import DataError
-from inldl.methods import auto_fitting as _auto_fitting
 from inldl.methods import kernel_features
 from inldl.methods.auto_all_rows import is_large
+from inldl.methods.auto_fitting import SAMPLE_ROWS
 
 N = 5000
 RNG = np.random.default_rng(0)
-X, Y = RNG.normal(size=(N, 3)), RNG.dirichlet(np.ones(3), N)
-
-
-@pytest.fixture(autouse=True)
-def few_rows(monkeypatch):
-    monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", 400)
-    monkeypatch.setattr(kernel_features, "FEWEST_OBSERVED", 30)
-    monkeypatch.setattr(local, "BYTES_AT_ONCE", 5000)
+X, Y = RNG.normal(size=(N, 210)), RNG.dirichlet(np.ones(3), N)  # of several pieces on disk
+MANY = np.zeros((SAMPLE_ROWS + 1, 1))
 
 
 def draw_sample(rows, seed, most=400):
-    return kernel_features.draw_sample(rows, most, seed)
+    return kernel_features.draw_sample(rows, most, seed, fewest=30)
 
 
 def sources(y, weights=None):
@@ -33,7 +27,7 @@ def sources(y, weights=None):
     yield MemoryRows(X, y, None, beside)
     yield DiskRows(X, y, beside)
     yield ChunkedRows(
-        da.from_array(X, chunks=(700, 2)), da.from_array(y, chunks=(900, -1)), beside
+        da.from_array(X, chunks=(700, 100)), da.from_array(y, chunks=(900, -1)), beside
     )
 
 
@@ -93,13 +87,13 @@ def test_a_label_that_nobody_observed_is_refused():
 @pytest.mark.parametrize(
     ("given", "large"),
     [
-        ((X[:400], Y), False),
-        ((X[:401], Y), True),
-        ((X.tolist(), Y), True),
+        ((MANY[1:], MANY[1:]), False),
+        ((MANY, MANY), True),
+        ((MANY.tolist(), MANY), True),
         ((da.from_array(X[:9]), Y), True),
         ((X[:9], da.from_array(Y)), True),
-        ((X, Y, (np.arange(N) < 400).astype(float)), False),
-        ((X, Y, np.ones(N)), True),
+        ((MANY, MANY, np.arange(len(MANY)).astype(float)), False),
+        ((MANY, MANY, np.ones(len(MANY))), True),
         ((None, Y), False),
     ],
     ids=["few", "many", "list", "Dask X", "Dask y", "few count", "all count", "nothing"],

@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 
 from inldl import AutoInLDL, WInLDL, hide
 from inldl.datasets import make_distributions
-from inldl.engines import local
 from inldl.literature import InLDLADMM, InLDLProx
 from inldl.methods import ConstantLDL, KernelRidgeLDL, RegressorLDL
 from inldl.methods.registry import make_method
@@ -141,25 +140,27 @@ def test_features_of_any_kind_can_have_weights(model, given):
 
 
 @pytest.fixture
-def many(monkeypatch):
+def many():
     """Return more rows than a block has, with weights that are 0 in a whole block."""
-    from inldl.engines import base
-
-    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
-    monkeypatch.setattr(local, "LARGE_MAP", 0)
-    X, y = make_distributions(700, random_state=1)
-    weights = np.random.default_rng(2).choice([0, 0.5, 1, 2.5], 700)
-    weights[:130] = 0
+    X, y = make_distributions(5000, random_state=1)
+    weights = np.random.default_rng(2).choice([0, 0.5, 1, 2.5], 5000)
+    weights[:2100] = 0
     return X, hide(y, 0.4, random_state=0), weights
 
 
+@pytest.fixture
+def on_disk(many, tmp_path):
+    """Return the features of these rows in a file."""
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "rows.h5", "w") as file:
+        yield file.create_dataset("X", data=many[0])
+
+
 @pytest.mark.parametrize("model", LINEAR, ids=repr)
-def test_memory_and_disk_have_the_same_bits(model, many, tmp_path):
+def test_memory_and_disk_have_the_same_bits(model, many, on_disk):
     X, y, weights = many
-    X.tofile(tmp_path / "X")
-    mapped = np.memmap(tmp_path / "X", X.dtype, "r", shape=X.shape)
     here = clone(model).fit(X, y, sample_weight=weights)
-    there = clone(model).set_params(n_jobs=2).fit(mapped, y, sample_weight=weights)
+    there = clone(model).set_params(n_jobs=2).fit(on_disk, y, sample_weight=weights)
     np.testing.assert_array_equal(there.coef_, here.coef_)
     assert there.history_.keys() == here.history_.keys()
     for name, values in here.history_.items():
@@ -169,8 +170,8 @@ def test_memory_and_disk_have_the_same_bits(model, many, tmp_path):
 @pytest.mark.parametrize("model", LINEAR, ids=repr)
 def test_chunks_have_the_same_bits_wherever_they_are(model, many):
     X, y, weights = many
-    given = da.from_array(X, chunks=(128, -1)), y
-    both = da.from_array(weights, chunks=100), weights
+    given = da.from_array(X, chunks=(900, -1)), y
+    both = da.from_array(weights, chunks=700), weights
     found = [clone(model).fit(*given, sample_weight=own).coef_ for own in both]
     np.testing.assert_array_equal(found[1], found[0])
     near = clone(model).fit(X, y, sample_weight=weights).coef_
@@ -187,13 +188,11 @@ def test_columns_of_dask_frames_are_weights(many):
 
 
 @pytest.mark.parametrize("value", [-1.0, np.nan])
-def test_wrong_weights_are_refused_where_they_are_read(value, many, tmp_path):
+def test_wrong_weights_are_refused_where_they_are_read(value, many, on_disk):
     X, y, weights = many
-    weights = np.where(np.arange(len(X)) == 333, value, weights)
-    X.tofile(tmp_path / "X")
-    mapped = np.memmap(tmp_path / "X", X.dtype, "r", shape=X.shape)
-    for given in (mapped, da.from_array(X, chunks=(128, -1))):
-        with pytest.raises(ValueError, match=r"sample_weight has .* in row 333"):
+    weights = np.where(np.arange(len(X)) == 2333, value, weights)
+    for given in (on_disk, da.from_array(X, chunks=(900, -1))):
+        with pytest.raises(ValueError, match=r"sample_weight has .* in row 2333"):
             WInLDL().fit(given, y, sample_weight=weights)
         with pytest.raises(ValueError, match="All weights in sample_weight are zero"):
             WInLDL().fit(given, y, sample_weight=np.zeros(len(X)))

@@ -6,7 +6,6 @@ import pytest
 
 from inldl.engines import MemoryRows
 from inldl.engines.chunks import ChunkedRows
-from inldl.methods import kernel_features as _kernel_features
 from inldl.methods.kernel_features import KernelMap, draw_sample
 
 RNG = np.random.default_rng(0)
@@ -23,12 +22,11 @@ def source(chunked, weights):
 
 
 def sample(rows, seed, most=60):
-    return draw_sample(rows, most, seed)[1]
+    return draw_sample(rows, most, seed, fewest=5)[1]
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
-def test_the_same_rows_are_drawn_everywhere(monkeypatch, weights):
-    monkeypatch.setattr(_kernel_features, "FEWEST_OBSERVED", 5)
+def test_the_same_rows_are_drawn_everywhere(weights):
     here, there = sample(source(False, weights), 3, 20), sample(source(True, weights), 3, 20)
     np.testing.assert_array_equal(here.X, there.X)
     np.testing.assert_array_equal(here.y, there.y)

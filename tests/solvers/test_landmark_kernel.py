@@ -5,7 +5,6 @@ import pytest
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from inldl.solvers import landmark_kernel
 from inldl.solvers.landmark_kernel import Basis, Columnwise, KernelFeatures, LandmarkKernel
 
 KERNELS = {"rbf": rbf_kernel, "laplacian": laplacian_kernel}
@@ -21,14 +20,13 @@ def landmarks(kernel, n=20, gamma=0.2):
 
 
 @kernels
-def test_kernels_are_those_of_scikit_learn(kernel, monkeypatch):
-    monkeypatch.setattr(landmark_kernel, "KERNEL_ENTRIES", 1)  # 64 rows at a time
+def test_kernels_are_those_of_scikit_learn(kernel):
     expected = KERNELS[kernel](Z, Z[:20], gamma=0.2)
     np.testing.assert_allclose(landmarks(kernel)(Z), expected, rtol=1e-12)
     for dtype, rtol in ((np.float32, 2e-6), (np.float64, 1e-12)):
         pieces = [K[: rows.stop - rows.start].copy()
-                  for rows, K in landmarks(kernel).pieces(Z, dtype)]  # fmt: skip
-        assert [len(piece) for piece in pieces] == [64, 26]
+                  for rows, K in landmarks(kernel).pieces(Z, dtype, entries=1)]  # fmt: skip
+        assert [len(piece) for piece in pieces] == [64, 26]  # 64 rows at least
         np.testing.assert_allclose(np.concatenate(pieces), expected, rtol=rtol)
 
 
@@ -59,9 +57,9 @@ def test_directions_that_are_noise_are_left_out():
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize("feature_map", [KernelFeatures.of(landmarks("rbf")), Columnwise(4)])
-def test_a_basis_is_centred_and_rotated(feature_map, weights, monkeypatch):
-    monkeypatch.setattr(landmark_kernel, "ROWS_PER_FEATURE", 90)  # all rows take part
-    basis, w = Basis.of(feature_map, Z, weights), np.ones(90) if weights is None else weights
+def test_a_basis_is_centred_and_rotated(feature_map, weights):
+    basis = Basis.of(feature_map, Z, weights, rows=90)  # all rows take part
+    w = np.ones(90) if weights is None else weights
     F = basis.features(Z)
     gram = F.T @ (F * w[:, None])
     np.testing.assert_allclose(gram, np.diag(basis.squares), atol=1e-10 * gram.max())
@@ -72,11 +70,8 @@ def test_a_basis_is_centred_and_rotated(feature_map, weights, monkeypatch):
     np.testing.assert_allclose(feature_map.transform(Z) @ coef + intercept, expected, atol=1e-10)
 
 
-def test_some_of_many_rows_tell_a_basis(monkeypatch):
+def test_some_of_many_rows_tell_a_basis():
     features = KernelFeatures.of(landmarks("rbf", 5))
     many = RNG.normal(size=(2000, 4))
-    found = []
-    for rows in (400, 200):  # all, and half of them
-        monkeypatch.setattr(landmark_kernel, "ROWS_PER_FEATURE", rows)
-        found.append(Basis.of(features, many).squares)
-    np.testing.assert_allclose(found[1], found[0], rtol=0.2)
+    whole, half = (Basis.of(features, many, rows=each).squares for each in (400, 200))
+    np.testing.assert_allclose(half, whole, rtol=0.2)

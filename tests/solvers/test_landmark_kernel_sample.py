@@ -6,7 +6,6 @@ from scipy.optimize import minimize
 
 from inldl import hide
 from inldl.rows.partial import PartialRows
-from inldl.solvers import landmark_kernel
 from inldl.solvers.landmark_kernel import KernelSweeps, LandmarkKernel, Sample, masked_loss
 from inldl.solvers.softmax import softmax
 
@@ -29,9 +28,10 @@ def rows():
     )
 
 
-def sample_of(X, y, weights=None, landmarks=30):
-    kernel = LandmarkKernel("rbf", 0.3, X[:landmarks].astype(np.float32))
-    return Sample(kernel, X[:SAMPLED], y[:SAMPLED], None if weights is None else weights[:SAMPLED])
+def sample_of(X, y, weights=None, **options):
+    kernel = LandmarkKernel("rbf", 0.3, X[:30].astype(np.float32))
+    weights = None if weights is None else weights[:SAMPLED]
+    return Sample(kernel, X[:SAMPLED], y[:SAMPLED], weights, **options)
 
 
 def swept(sample, X, y, weights, sweeps, damping=1.0):
@@ -104,10 +104,9 @@ def test_a_step_ends_at_the_minimum_whatever_the_last_digits_are(rows):
     np.testing.assert_allclose(sample.model(one)(X), sample.model(other)(X), atol=1e-9)
 
 
-def test_few_rows_are_held_with_many_landmarks(rows, monkeypatch):
-    monkeypatch.setattr(landmark_kernel, "SAMPLE_ENTRIES", 30 * 200)
+def test_few_rows_are_held_with_many_landmarks(rows):
     X, y, weights = rows
-    sample = sample_of(X, y, weights)
+    sample = sample_of(X, y, weights, entries=30 * 200)
     assert sample._features.shape[0] == 200
     assert sample.total == weights[:200].sum()
 

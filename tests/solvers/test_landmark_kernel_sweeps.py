@@ -8,7 +8,6 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from inldl import hide
 from inldl.rows.partial import PartialRows
-from inldl.solvers import landmark_kernel
 from inldl.solvers.landmark_kernel import KernelSoftmax, KernelSweeps, LandmarkKernel, masked_loss
 from inldl.solvers.softmax import MaskedSoftmax
 
@@ -45,14 +44,18 @@ def test_the_loss_is_that_of_the_masked_softmax(weights):
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_step_returns_loss_and_gradient(kernel, weights, monkeypatch):
-    monkeypatch.setattr(landmark_kernel, "KERNEL_ENTRIES", 1)
+def test_a_step_returns_loss_and_gradient(kernel, weights):
+    many = np.resize(np.arange(90), 14_000)  # more rows than a piece of the kernel matrix has
+    weights = None if weights is None else weights[many]
     beside = {} if weights is None else {"sample_weight": weights[:, None]}
-    block, counted = problem(kernel).start(X, Y, **beside)
-    assert counted.added == (90.0 if weights is None else weights.sum(),)
-    sums = problem(kernel).step(block, COEF, INTERCEPT)[1]
-    K = KERNELS[kernel](X, X[:20], gamma=0.2)
-    loss, residual = masked_loss(K @ COEF + INTERCEPT, PartialRows(Y).forced(), weights)
+    method = problem(kernel)
+    assert len(list(method.map.pieces(X[many]))) > 1
+    block, counted = method.start(X[many], Y[many], **beside)
+    assert counted.added == (14_000.0 if weights is None else weights.sum(),)
+    sums = method.step(block, COEF, INTERCEPT)[1]
+    K = KERNELS[kernel](X[many], X[:20], gamma=0.2)
+    y = PartialRows(Y[many]).forced()
+    loss, residual = masked_loss(K @ COEF + INTERCEPT, y, weights)
     assert sums.added[0] == pytest.approx(loss, rel=1e-5)
     np.testing.assert_allclose(sums.added[1], K.T @ residual, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(sums.added[2], residual.sum(axis=0), rtol=1e-4, atol=1e-4)

@@ -9,7 +9,6 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from inldl import WInLDL, hide
-from inldl.engines import base, local
 from inldl.rows.partial import PartialRows
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
@@ -158,7 +157,12 @@ def test_rows_of_which_bounds_say_nothing_are_as_without():
     same_bits(fitted(known={"upper": others}), fitted(known={"upper": upper}))
 
 
-def test_what_a_row_is_learned_from_does_not_depend_on_its_block(monkeypatch):
+def in_chunks(size, *arrays):
+    """Return arrays in chunks of a few rows, which are blocks."""
+    return [da.from_array(a, chunks=(size, -1)) for a in arrays]
+
+
+def test_what_a_row_is_learned_from_does_not_depend_on_its_block():
     """Rows whose small degrees are hidden: of some the bounds say nothing, of others much."""
     y = np.where(T < 0.15, NAN, T)
     upper = np.where(np.isnan(y), 0.15, NAN)
@@ -167,37 +171,28 @@ def test_what_a_row_is_learned_from_does_not_depend_on_its_block(monkeypatch):
     )  # so blocks differ
     data, known = (X[rows], y[rows]), {"upper": upper[rows]}
     expected = fitted(*data, known=known)
-    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 16)
-    np.testing.assert_allclose(fitted(*data, known=known).coef_, expected.coef_, atol=1e-11)
+    in_blocks = fitted(*in_chunks(16, *data), known=known)
+    np.testing.assert_allclose(in_blocks.coef_, expected.coef_, atol=1e-11)
 
 
-@pytest.fixture
-def small_blocks(monkeypatch):
-    """Have many blocks, and no array that is too small to stay on disk."""
-    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
-    monkeypatch.setattr(local, "LARGE_MAP", 0)
+def test_threads_and_disk_have_the_bits_of_memory(tmp_path):
+    h5py, rows = pytest.importorskip("h5py"), np.resize(np.arange(N), 5000)  # of several blocks
+    many, y, known = X[rows], Y[rows], some(rows)
+    expected = fitted(many, y, known=known)
+    same_bits(fitted(many, y, known=known, n_jobs=2), expected)
+    with h5py.File(tmp_path / "rows.h5", "w") as file:
+        on_disk = file.create_dataset("X", data=many)
+        same_bits(fitted(on_disk, y, known=known, n_jobs=2), expected)
+        bounds = known | {"upper": file.create_dataset("upper", data=known["upper"])}
+        same_bits(fitted(on_disk, y, known=bounds), expected)
 
 
-def mapped(folder, a, name="X"):
-    a.tofile(folder / name)
-    return np.memmap(folder / name, a.dtype, "r", shape=a.shape)
+def test_blocks_of_other_sizes_have_the_same_result():
+    found = fitted(*in_chunks(16, X, Y))
+    np.testing.assert_allclose(found.coef_, fitted().coef_, atol=1e-11)
 
 
-def test_threads_and_disk_have_the_bits_of_memory(small_blocks, tmp_path):
-    expected = fitted()
-    same_bits(fitted(n_jobs=2), expected)
-    same_bits(fitted(mapped(tmp_path, X), n_jobs=2), expected)
-    bounds = KNOWN | {"upper": mapped(tmp_path, UPPER, "upper")}
-    same_bits(fitted(mapped(tmp_path, X), known=bounds), expected)
-
-
-def test_blocks_of_other_sizes_have_the_same_result(monkeypatch):
-    expected = fitted()
-    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 16)
-    np.testing.assert_allclose(fitted().coef_, expected.coef_, atol=1e-11)
-
-
-def test_chunks_have_the_same_bits_wherever_they_are(small_blocks):
+def test_chunks_have_the_same_bits_wherever_they_are():
     lazy = da.from_array(X, chunks=(90, 2)), da.from_array(Y, chunks=(70, -1))
     expected = fitted(*lazy)
     np.testing.assert_allclose(expected.coef_, fitted().coef_, atol=1e-11)
@@ -309,16 +304,18 @@ def test_a_fit_that_starts_warm_has_the_same_limit():
 
 
 @pytest.mark.parametrize("all_rows", [True, False])
-def test_all_rows_of_a_block_may_have_limits_or_none(all_rows, small_blocks):
+def test_all_rows_of_a_block_may_have_limits_or_none(all_rows):
     rest = 1 - np.nansum(Y, axis=1, keepdims=True)
     upper = np.where(HOLES, np.maximum(T, 0.9 * rest), NAN)
     rows = np.flatnonzero(HOLES.sum(axis=1) > 1)
     if not all_rows:
         upper[rows[64:]] = NAN
-    found = fitted(X[rows], Y[rows], known={"upper": upper[rows]})
-    assert np.isfinite(found.coef_).all()
-    expected = fitted(X[rows], Y[rows], known={"upper": upper[rows]}, n_jobs=2)
-    same_bits(found, expected)
+    blocks, known = in_chunks(64, X[rows], Y[rows]), {"upper": upper[rows]}
+    found = fitted(*blocks, known=known)
+    np.testing.assert_allclose(
+        found.coef_, fitted(X[rows], Y[rows], known=known).coef_, atol=1e-11
+    )
+    same_bits(fitted(*blocks, known=known, n_jobs=2), found)
 
 
 def test_bounds_have_the_labels_and_rows_of_the_degrees():

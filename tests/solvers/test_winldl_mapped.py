@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from inldl import hide
-from inldl.engines import MemoryRows, base
+from inldl.engines import MemoryRows, row_blocks
 from inldl.engines.local import LocalEngine
 from inldl.solvers.loop import iterations, run
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
 
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(200, 3))
-Y = hide(RNG.dirichlet(np.ones(4), 200), 0.5, random_state=0)
+X = RNG.normal(size=(5000, 3))  # three blocks
+Y = hide(RNG.dirichlet(np.ones(4), 5000), 0.5, random_state=0)
 PROBLEM = WInLDLProblem(get_weighting("degree"), True, 2.0, 20, 1e-3, True, True)
 
 
@@ -36,11 +36,6 @@ def solve(problem, X):
         return run(iterations(problem, engine, rows, 0.0), 20)
 
 
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
-
-
 @pytest.mark.parametrize("keep", [True, False])
 def test_it_is_the_problem_on_the_features(keep):
     expected, features = solve(PROBLEM, Squares()(X)), Squares()
@@ -49,6 +44,6 @@ def test_it_is_the_problem_on_the_features(keep):
     np.testing.assert_array_equal(
         found.history["degree_change"], expected.history["degree_change"]
     )
-    n_blocks = len(base.row_blocks(X, Y))
+    n_blocks = len(row_blocks(X, Y))
     assert n_blocks > 2
     assert features.calls == n_blocks * (1 if keep else 1 + 20)

@@ -14,7 +14,6 @@ from inldl.cli.app import app
 from inldl.cli.options import File
 from inldl.tables import TableFile, formats, read_table, write_table
 from inldl.tables.formats import Listing
-from inldl.tables.formats import parquet as parquet_format
 from inldl.tables.formats.base import FrameFormat, TableFormat
 from inldl.tables.writing import TableWriter, write_frame
 
@@ -74,7 +73,6 @@ BUILT_IN = formats.FORMATS
 def added_format(monkeypatch):
     added = Listing(f"{__name__}.JsonLines", (".jsonl",))
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, added))
-    monkeypatch.setattr(parquet_format, "BATCH", 16)
 
 
 @pytest.fixture
@@ -100,6 +98,8 @@ def opened(path, labels=LABELS):
     file = TableFile(path, labels)
     if file.format.kind == "text":
         file.source.block_size = 500  # bytes of a piece
+    if file.format.kind == "parquet":
+        file.source.batch_rows = 16
     return file
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from inldl.uncertainty import draws as joint_normal
 from inldl.uncertainty.draws import JointNormal, NormalRows
 
 
@@ -85,9 +84,8 @@ def test_few_rows_and_labels_that_do_not_vary_are_no_trouble():
     assert all(np.isfinite(each.covariance).all() for each in turns)
 
 
-def test_of_a_long_table_some_rows_are_learned_from(monkeypatch):
-    monkeypatch.setattr(joint_normal, "CHAIN_ROWS", 75)
+def test_of_a_long_table_some_rows_are_learned_from():
     told, y = table(300)
-    chain = JointNormal(y, told, y)
+    chain = JointNormal(y, told, y, most=75)
     assert chain.share == 0.5
     assert len(chain._y) == 75

@@ -45,6 +45,8 @@ class Normal:
         The rows; features that they have are used.
     predicted : ndarray of shape (n, n_labels)
         Predictions that were made without them.
+    work : float
+        It learns from as many rows as stay below it, times the cube of the labels.
 
     Attributes
     ----------
@@ -61,9 +63,9 @@ class Normal:
         """Learn from rows and predictions."""
         return cls(training.rows, training.predicted)
 
-    def __init__(self, rows: PartialRows, predicted: Array) -> None:
+    def __init__(self, rows: PartialRows, predicted: Array, work: float = NORMAL_WORK) -> None:
         n_labels = rows.y.shape[1]
-        some = evenly_spaced(len(rows), int(min(NORMAL_ROWS, NORMAL_WORK // n_labels**3)))
+        some = evenly_spaced(len(rows), int(min(NORMAL_ROWS, work // n_labels**3)))
         self._mean, self._unit = predicted.mean(axis=0), predicted.std(axis=0).max() + TINY**0.5
         self._axes = self._ends = None
         if rows.features is not None:

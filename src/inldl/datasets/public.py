@@ -264,13 +264,13 @@ def _mismatch(path, kind, expected):
     return "" if found == expected else f"its {kind} is {found}, not {expected}"
 
 
-def _download(record):
+def _download(record, largest=LARGEST_FILE):
     """Download to the cache; the file appears there complete and verified, or not at all."""
     folder = cache_folder()
     import pooch
 
     pooch.get_logger().setLevel("WARNING")
-    transfer = partial(_transfer, record=record)
+    transfer = partial(_transfer, record=record, limit=record.n_bytes or largest)
     try:
         path = pooch.retrieve(record.url, record.sha256, record.file, folder, downloader=transfer)
     except OSError as error:
@@ -280,11 +280,11 @@ def _download(record):
     return Path(path)
 
 
-def _transfer(url, path, _, record):
-    """Write what a server sends, but no more than the file can have; refuse another file."""
+def _transfer(url, path, _, record, limit):
+    """Write what a server sends, but at most `limit` bytes; refuse another file."""
     import requests
 
-    left = limit = record.n_bytes or LARGEST_FILE
+    left = limit
     with requests.get(url, timeout=TIMEOUT, stream=True) as response, open(path, "wb") as file:
         response.raise_for_status()
         for block in response.iter_content(2**16):

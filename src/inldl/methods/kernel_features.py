@@ -150,11 +150,11 @@ def sample_rows(y, size, seed) -> np.ndarray:
     return np.flatnonzero(chosen)
 
 
-def draw_sample(rows, most, seed) -> tuple[np.ndarray, Any]:
+def draw_sample(rows, most, seed, fewest=FEWEST_OBSERVED) -> tuple[np.ndarray, Any]:
     """Draw at most `most` rows of a source; return their numbers in order, and them in memory.
 
-    Labels that are rarely observed in the sample get more rows in which they are. Rows without
-    weight are left out.
+    Labels that are observed in fewer than `fewest` of them get more rows in which they are. Rows
+    without weight are left out.
     """
     n = rows.X.shape[0]
     if n <= most:
@@ -162,13 +162,11 @@ def draw_sample(rows, most, seed) -> tuple[np.ndarray, Any]:
         return _with_weight(numbers, rows if rows.in_memory else rows.take(numbers))
     chosen = np.random.default_rng(seed).choice(n, most, replace=False, shuffle=False)
     numbers, sample = _with_weight(np.sort(chosen), rows.take(np.sort(chosen)))
-    lacking = np.flatnonzero((~np.isnan(sample.y)).sum(axis=0) < FEWEST_OBSERVED)
+    lacking = np.flatnonzero((~np.isnan(sample.y)).sum(axis=0) < fewest)
     if lacking.size:
         parts = rows.map_degrees(partial(_rows_with, labels=lacking))
         rng = np.random.default_rng([seed, 3])
-        more = [
-            rng.permutation(np.concatenate(p))[:FEWEST_OBSERVED] for p in zip(*parts, strict=True)
-        ]
+        more = [rng.permutation(np.concatenate(p))[:fewest] for p in zip(*parts, strict=True)]
         numbers = np.union1d(numbers, np.concatenate(more))
         numbers, sample = _with_weight(numbers, rows.take(numbers))
         seen = ~np.isnan(sample.y).all(axis=0)

@@ -45,9 +45,11 @@ AS_GOOD = 1e-4  # relative difference of two errors: the larger alpha is taken t
 class ChosenRidgeProblem(WInLDLProblem):
     """WInLDL that chooses its ridge before the first iteration; its bias is not penalised.
 
-    Where labels and features are very many, some of the labels choose for all.
+    Where labels and features are very many, some of the labels choose for all: as many as have
+    `gram_entries` in their G_j.
     """
 
+    gram_entries: int = GRAM_ENTRIES
     free_bias = True
 
     def first(self, sums: Sums, sweep: Sweep) -> WInLDLShared:
@@ -55,7 +57,7 @@ class ChosenRidgeProblem(WInLDLProblem):
         sums = self._settled(sums, sweep)
         features, C = FeatureSums(*sums.added[:-1]), len(sums.added[-1])
         n_features = len(check_finite(features.gram))
-        most = max(GRAM_ENTRIES // n_features**2, FEWEST_LABELS)
+        most = max(self.gram_entries // n_features**2, FEWEST_LABELS)
         labels = np.linspace(0, C - 1, min(C, most)).round().astype(int)
         ridge, coef, intercept = self._chosen(labels, sweep)
         regression = Regression(features, ridge, self.fit_intercept, free=True)

@@ -203,11 +203,12 @@ class JointNormal:
     A whole row that is drawn from a distribution, plus what is expected of its holes once it is
     known how far it is off at the observed degrees, is a draw of the holes. `covariates` (n, q)
     are known of the rows, `start` is the table with its holes filled in some way. What
-    is learned from some rows only varies more than it would; `share` corrects for it.
+    is learned from some rows only, `most` of them, varies more than it would; `share` corrects
+    for it.
     """
 
-    def __init__(self, y, covariates, start):
-        most = min(len(y), CHAIN_ROWS, max(1, NUMBERS // y.shape[1] ** 2))
+    def __init__(self, y, covariates, start, most=CHAIN_ROWS):
+        most = min(len(y), most, max(1, NUMBERS // y.shape[1] ** 2))
         rows = evenly_spaced(len(y), most)
         self.share = np.sqrt(len(rows) / len(y))
         self._y, self._start, covariates = y[rows], start[rows], covariates[rows]

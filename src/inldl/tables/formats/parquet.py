@@ -13,13 +13,12 @@ import pyarrow.parquet as pq
 from inldl.tables.formats.base import FrameFormat
 from inldl.tables.numbers import format_numbers
 
-BATCH = 1 << 16  # rows of a piece
-
 
 class Parquet(FrameFormat):
     """A table in a Parquet file."""
 
     kind = "parquet"
+    batch_rows = 1 << 16  # of a piece
 
     def load(self) -> None:
         """Look at the columns of a file; those that pandas wrote for an index are left out."""
@@ -32,7 +31,7 @@ class Parquet(FrameFormat):
     def frames(self, names=None) -> Iterator[tuple[pd.DataFrame, pa.RecordBatch]]:
         """Yield frames, and the batch of each."""
         with pq.ParquetFile(self.path) as file:
-            for batch in file.iter_batches(BATCH, columns=names):
+            for batch in file.iter_batches(self.batch_rows, columns=names):
                 part = batch.select(self.names if names is None else names)
                 part = part if self._sound else part.replace_schema_metadata()
                 yield part.to_pandas(), batch
