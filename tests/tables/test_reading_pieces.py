@@ -44,7 +44,7 @@ def small_pieces(file):
 def path(request, frame, tmp_path, monkeypatch):
     if request.param == "parquet":
         pytest.importorskip("pyarrow")
-        monkeypatch.setattr("inldl.tables.formats.parquet.BATCH", 64)
+        monkeypatch.setattr("inldl.tables.formats.parquet.Parquet.batch_rows", 64)
         frame.to_parquet(tmp_path / "t.parquet")
         return tmp_path / "t.parquet"
     encoding = "utf-8" if request.param == "csv" else request.param
