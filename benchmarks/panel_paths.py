@@ -25,6 +25,16 @@ Array = np.ndarray
 NEAREST = 40  # rows of a unit that are used at most, the nearest in time
 PANEL_ROUNDS = 6  # of estimating levels of units and effects of times in turns
 LEVEL_PRIOR, TIME_PRIOR = 0.5, 2.0  # rows that say that a unit, or a time, is like all others
+UNIT_FOLDS = 5  # trials in which a part of the units gets the holes of others
+DISTANCES = (2, 4, 8)  # rows to the nearest known one, in classes
+KNOWN_ELSEWHERE = (0.1, 0.6)  # share of the rows of a time that have the label, in classes
+MOST_HOLES = (0.3, 0.7, 0.999)  # share of the labels that a row lacks, in classes
+TRIAL_ROWS = 4000  # of the units that trials are made with
+JUDGED_CELLS = 1500  # hidden degrees that are enough; trials are repeated for fewer
+REPETITIONS = 4  # at most
+PULL = 20.0  # one over the variance with which weights are expected around equal ones
+LEAST_WEIGHT = 0.01  # of a way that is used
+LEAST_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -250,12 +260,6 @@ def _smoother(times: Array, kernel: Kernel, counts: Array) -> Callable[[Array, A
     )
 
 
-UNIT_FOLDS = 5  # trials in which a part of the units gets the holes of others
-DISTANCES = (2, 4, 8)  # rows to the nearest known one, in classes
-KNOWN_ELSEWHERE = (0.1, 0.6)  # share of the rows of a time that have the label, in classes
-MOST_HOLES = (0.3, 0.7, 0.999)  # share of the labels that a row lacks, in classes
-
-
 @dataclass(frozen=True)
 class Spell:
     """Rows of a unit, one after the other in time, that lack the same labels."""
@@ -298,7 +302,6 @@ class HiddenSpells:
     left: Array  # (n, C) what is left of the degrees
     rows: Array  # (m,) where hidden degrees stand that the sum of the row does not give
     labels: Array  # (m,)
-    spells: frozenset[tuple[int, bytes]]  # first row of each that was placed, and its labels
 
 
 def hide_spells(panel: Panel, y: Array, seed: int) -> Iterator[HiddenSpells]:
@@ -316,32 +319,28 @@ def hide_spells(panel: Panel, y: Array, seed: int) -> Iterator[HiddenSpells]:
     parts += [order] if panel.time is not None else []
     donors = [number for number, of_unit in enumerate(spells) if of_unit]
     for receivers in parts:
-        left, placed = y.copy(), set[tuple[int, bytes]]()
+        left = y.copy()
         together = len(receivers) == len(units)
         for receiver in receivers if donors else ():
             own = together and bool(spells[receiver])
             donor = receiver if own else donors[generator.integers(len(donors))]
             size = len(units[receiver]) / len(units[donor])
             how = min(size, 1), together, generator
-            placed |= _place(left, units[receiver], spells[donor], *how)
+            _place(left, units[receiver], spells[donor], *how)
         hidden = np.isnan(left) & ~holes & (np.isnan(left).sum(axis=1, keepdims=True) > 1)
         if hidden.any():
-            yield HiddenSpells(left, *np.nonzero(hidden), frozenset(placed))
+            yield HiddenSpells(left, *np.nonzero(hidden))
 
 
 def _place(left, unit, spells, size, together, generator):
-    """Hide the spells of a unit in another one, which may have fewer rows; return where."""
-    placed = set()
+    """Hide the spells of a unit in another one, which may have fewer rows."""
     some = generator.random(len(spells)) < size
     for spell in (each for each, chosen in zip(spells, some, strict=True) if chosen):
         whole = not (spell.known_before or spell.known_after)
         if whole and together:  # no unit would be left that has the label
             continue
         rows = unit[spell.place(np.isnan(left[unit]), generator)]
-        if len(rows):
-            left[np.ix_(rows, np.flatnonzero(spell.lacking))] = np.nan
-            placed.add((int(rows[0]), spell.lacking.tobytes()))
-    return placed
+        left[np.ix_(rows, np.flatnonzero(spell.lacking))] = np.nan
 
 
 def surroundings(panel: Panel, y: Array, rows: Array, labels: Array) -> list[Array]:
@@ -380,12 +379,6 @@ def distances(panel: Panel, holes: Array) -> tuple[Array, Array]:
     return distance, sides
 
 
-TRIAL_ROWS = 4000  # of the units that trials are made with
-JUDGED_CELLS = 1500  # hidden degrees that are enough; trials are repeated for fewer
-REPETITIONS = 4  # at most
-PULL = 20.0  # one over the variance with which weights are expected around equal ones
-LEAST_WEIGHT = 0.01  # of a way that is used
-LEAST_VARIANCE = 1e-12
 OF_TIMES = Kernel(1.0, 0.5, 6.0)  # how alike the effects of neighbouring times are
 
 
