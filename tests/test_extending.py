@@ -113,6 +113,7 @@ def test_a_figure(added):
 
 def test_an_option_is_one_line(tmp_path):
     """A copy of the package with one more field has the option in all places."""
+    pytest.importorskip("inldl_studio")
     skipped = shutil.ignore_patterns("__pycache__")
     shutil.copytree(Path(inldl.__file__).parent, tmp_path / "inldl", ignore=skipped)
     path, before = tmp_path / "inldl/tables/options.py", "    mark: bool = option("

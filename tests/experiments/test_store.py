@@ -7,7 +7,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -84,6 +83,7 @@ def test_processes_append_at_once(tmp_path):
 def test_a_file_that_another_process_is_changing(tmp_path):
     """Some of its changes have arrived in the file; whoever reads waits for the others."""
     store = filled(tmp_path / "run.sqlite")
+    size = store.path.stat().st_size
     with closing(sqlite3.connect(store.path)) as connection, ThreadPoolExecutor(1) as pool:
         connection.execute("PRAGMA cache_size = 1")
         row = Row(CELLS[0], "ok", "x" * 999)
@@ -91,9 +91,13 @@ def test_a_file_that_another_process_is_changing(tmp_path):
             cell = Cell("d", 0.5, split, "raw", "uniform", "seeded", "m")
             values = (str(cell), replace(row, cell=cell).json())
             connection.execute("INSERT INTO cells VALUES (?, ?)", values)
+        assert store.path.stat().st_size > size
+        with (
+            closing(sqlite3.connect(store.path, timeout=0)) as impatient,
+            pytest.raises(sqlite3.OperationalError, match="locked"),
+        ):
+            impatient.execute("SELECT * FROM cells")
         waiting = pool.submit(lambda: len(Store(store.path).frame()))
-        time.sleep(0.2)
-        assert not waiting.done()
         connection.commit()
         assert waiting.result() == 53
 
@@ -144,7 +148,7 @@ def test_odd_rows_are_one_sentence(tmp_path, command, message):
     with pytest.raises((ValueError, OSError), match=re.escape(message)) as error:
         store.frame()
     assert str(store.path) in str(error.value)
-    with pytest.raises((ValueError, OSError)):  # before anything is computed
+    with pytest.raises((ValueError, OSError), match=re.escape(message)):  # before anything is read
         run(NOWHERE, store.path)
 
 

@@ -40,7 +40,11 @@ def methods() -> None:
     """List the methods that `bench` knows by name."""
     from inldl.methods.registry import METHODS
 
-    _list([(name, method.about) for name, method in METHODS.items()], "name", "what it is")
+    lines = []
+    for name, method in METHODS.items():
+        lacking = "" if method.installed else f" (needs the package {method.distribution})"
+        lines.append((name, method.about + lacking))
+    _list(lines, "name", "what it is")
 
 
 def _list(lines, *names):

@@ -123,14 +123,18 @@ class Completer:
 
     def _opened(self, rows, predicted):
         """Return rows in double precision, and predictions; with one more label for loose sums."""
-        rows = replace(rows, y=rows.y.astype(np.float64))
+        if rows.y.dtype != np.float64:
+            rows = replace(rows, y=rows.y.astype(np.float64))
         if self._lack is None:
             return rows, predicted
         return rows.with_slack(self._whole), add_slack(predicted * (1 - self._lack))
 
     def _closed(self, rows, tables):
         """Return tables without that label, and with the given degrees to the bit."""
-        return np.where(rows.holes, tables[..., : self._n_labels] * self._whole, rows.y)
+        tables = tables[..., : self._n_labels]
+        tables *= self._whole
+        np.copyto(tables, rows.y, where=~rows.holes)
+        return tables
 
     def _trials(self, rows, predicted, groups):
         """Hide degrees, and let members fill them that were learned without their rows.

@@ -84,7 +84,7 @@ class MemoryRows:
         return function(self.y, self.X, *self.arrays.values(), first_row=0)
 
     def map_degrees(self, function: Callable[..., Any]) -> list[Any]:
-        return [function(self.y, 0)]
+        return [function(self.y, first_row=0)]
 
 
 class LocalEngine(Engine):

@@ -131,7 +131,7 @@ for _name, _regressor, _arguments in [
     _made: dict[str, Any] = {"arguments": _arguments, "regressor": _regressor}
     _add(_name, "inldl.methods.baselines:RegressorLDL", _about, **_made)
 _add("neural", "inldl_torch.neural:NeuralLDL",
-     "small neural networks (needs PyTorch: pip install inldl-torch)", distribution="inldl-torch")
+     "small neural networks, trained with PyTorch", distribution="inldl-torch")
 _add(TUNED, "inldl.methods.tuned:TunedLDL",
      "winldl, or another: tuned(method=ldm), constants by hidden degrees")
 _add("constant-mean", "inldl.methods.baselines:ConstantLDL",

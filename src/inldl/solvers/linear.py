@@ -80,11 +80,12 @@ class RowWeights:
     """
 
     def __init__(self, sample_weight: Array | None, dtype: Any):
-        self.all = self.kept = self.own = None
+        self.all = self.kept = self.own = self.root = None
         if sample_weight is not None:
             self.all = sample_weight.ravel().astype(np.float64, copy=False)
             self.kept = None if self.all.all() else np.flatnonzero(self.all)
             self.own = (self.all if self.kept is None else self.all[self.kept]).astype(dtype)
+            self.root = np.sqrt(self.own)
 
     def take(self, A: Array) -> Array:
         """Return the columns of rows that have a weight."""
@@ -104,7 +105,7 @@ class RowWeights:
 
     def times_root(self, A: Array) -> Array:
         """Return columns of rows that have a weight, multiplied by its root."""
-        return A if self.own is None else A * np.sqrt(self.own)
+        return A if self.root is None else A * self.root
 
     def moments(self, R: Array, X: Any) -> tuple[Array, Array]:
         """Return (X'diag(w)R)' and R'w, for R of the rows that have a weight."""

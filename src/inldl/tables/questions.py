@@ -74,7 +74,7 @@ def ask_table(
     by, cost = options.by, options.cost
     ids = [name for name in id_columns(file, model) if name not in OURS]
     others = ids if cost is None else [*ids, cost]
-    piece = _joined(pieces_for(model, file, others, "reading rows", text=ids))
+    piece = _joined(pieces_for(model, file, others, "reading rows", text=ids), file.path)
     features = piece.features
     whole = np.broadcast_to(row_wholes(piece, scale), piece.size)
     price = options.row_cost
@@ -117,9 +117,12 @@ def _questions(found, rows, row_whole, whole):
     return pd.DataFrame({**out, "cost": found["cost"], "answer": np.nan})
 
 
-def _joined(pieces):
-    """Return all rows of a table as one piece."""
-    return Piece.joined([replace(piece, raw=None) for piece in pieces])
+def _joined(pieces, path):
+    """Return all rows of a table as one piece; refuse a table without any."""
+    parts = [replace(piece, raw=None) for piece in pieces]
+    if not parts:
+        raise ValueError(f"{path} has a header but no rows; add rows.")
+    return Piece.joined(parts)
 
 
 def _left(piece, whole):
@@ -161,20 +164,19 @@ def read_answers(path, file, scale) -> list[tuple[int, str, float]]:
         )
     shared = {*file.source.names} - OURS - {*file.labels}
     ids = [name for name in source.source.names if name in shared]  # name the rows in both files
-    frame = _joined(source.pieces([*NEEDED_COLUMNS, *ids], {"label", *ids})).features
+    frame = _joined(source.pieces([*NEEDED_COLUMNS, *ids], {"label", *ids}), path).features
     table = {name: _numbers(frame[name], source, path) for name in ("row", "left", "answer")}
     table |= {"label": id_texts(frame, ["label"]), "name": id_texts(frame, ids)}
-    table["place"] = [source.place_of()(i).lower() for i in range(len(frame))]
     answers = pd.DataFrame(table).dropna(subset="answer")
     answers["again"] = answers.duplicated(["row", "label"])
     answers["answered"] = answers.groupby("row")["answer"].cumsum()
-    piece = _joined(file.pieces(ids, set(ids)))
+    piece = _joined(file.pieces(ids, set(ids)), file.path)
     whole = np.broadcast_to(row_wholes(piece, scale), piece.size)
     facts = file.labels, piece, _left(piece, whole), whole, id_texts(piece.features, ids)
     for answer in answers.itertuples():
         for wrong, problem in _problems(answer, *facts):
             if wrong:
-                raise ValueError(f"{path}, {answer.place}: {problem}")
+                raise ValueError(f"{path}, {source.place_of()(answer.Index).lower()}: {problem}")
     return [(int(a.row) - 1, a.label, float(a.answer)) for a in answers.itertuples()]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -237,7 +238,7 @@ def checked_numbers(cells, place, good, what) -> np.ndarray:
     bad = np.flatnonzero(~(np.isfinite(numbers) & good(numbers)))
     if bad.size:
         cell = cells.iloc[bad[0]]
-        value = repr(cell) if isinstance(cell, str) else f"{cell:g}"
+        value = f"{cell:g}" if isinstance(cell, Real) else repr(str(cell))
         facts = {"value": "no number" if pd.isna(cell) else value, "row": int(bad[0])}
         sentence = f"Column {{column}} has {{value}} in {{row}}, which is not a {what}."
         raise DataError(sentence, column=cells.name, **facts).with_place(place)
