@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -165,6 +166,12 @@ def test_prices(data, model):
 def test_what_cannot_be_asked_for(data, model, wrong, words):
     with pytest.raises(ValueError, match=words):
         suggest(model, *data[:2], **wrong)
+
+
+def test_what_cannot_complete_is_refused_before_it_is_fitted(data):
+    X, y, _ = data
+    with pytest.raises(ValueError, match="LinearRegression cannot complete rows"):
+        suggest(LinearRegression(), X, y)
 
 
 def test_bounds_make_holes_surer(data):

@@ -164,6 +164,16 @@ def test_cells_that_are_filled_in_meanwhile_and_double_answers(table, model, fra
         with_answers(opened(table), tmp_path / "answers.csv")
 
 
+def test_tables_and_answers_without_rows(table, model, tmp_path):
+    empty, answers = tmp_path / "empty.csv", tmp_path / "answers.csv"
+    empty.write_text("place,x,a,b,c,d,price\n")
+    answers.write_text("rank,row,label,left,answer\n")
+    with pytest.raises(ValueError, match=r"answers.csv has a header but no rows; add rows\."):
+        with_answers(opened(table), answers)
+    with pytest.raises(ValueError, match=r"empty.csv has a header but no rows; add rows\."):
+        ask_table(opened(empty), model, scale="percent")
+
+
 def test_a_file_without_questions_is_refused(table, tmp_path):
     with pytest.raises(ValueError, match="has no column 'row'; give the file that `inldl ask`"):
         with_answers(opened(table), table)

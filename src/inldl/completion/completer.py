@@ -46,8 +46,7 @@ class Completer:
 
     Where complete rows sum to 0.95 or 1.01 (`loose`), a missing degree does not follow from the
     others of its row. All degrees are divided by the largest sum, and what a row then lacks to 1
-    is one more label inside, known for complete rows only: how large it is, how it goes with the
-    others, and how unsure it makes them is learned as for any label.
+    is one more label inside, known for complete rows only and learned as any other.
 
     Parameters
     ----------
@@ -123,16 +122,15 @@ class Completer:
 
     def _opened(self, rows, predicted):
         """Return rows in double precision, and predictions; with one more label for loose sums."""
-        if rows.y.dtype != np.float64:
-            rows = replace(rows, y=rows.y.astype(np.float64))
+        rows = replace(rows, y=rows.y.astype(np.float64, copy=False))
         if self._lack is None:
             return rows, predicted
         return rows.with_slack(self._whole), add_slack(predicted * (1 - self._lack))
 
     def _closed(self, rows, tables):
-        """Return tables without that label, and with the given degrees to the bit."""
+        """Return tables without that label, and with the given degrees to the bit, in place."""
         tables = tables[..., : self._n_labels]
-        tables *= self._whole
+        np.multiply(tables, self._whole, out=tables)
         np.copyto(tables, rows.y, where=~rows.holes)
         return tables
 
@@ -294,7 +292,6 @@ class Completer:
 
         There are two estimates of their sizes: spreads, and widths of intervals, which end at what
         is possible. The geometric mean is taken of a spread and of what a normal error would have.
-        What a row of loose sums lacks is one more unknown.
         """
 
         def complete(some, predicted, _):

@@ -330,6 +330,12 @@ def last_step(estimator, X, method) -> tuple[Any, Any]:
         check_is_fitted(estimator)
         before = estimator[:-1].transform(X) if len(estimator) > 1 else X
         return last_step(estimator[-1], before, method)
+    check_able(estimator, method)
+    return estimator, X
+
+
+def check_able(estimator, method) -> None:
+    """Refuse an estimator, fitted or not, that cannot complete rows, or lacks a `method`."""
     name = type(estimator).__name__
     if not hasattr(estimator, "complete"):
         raise ValueError(
@@ -342,4 +348,3 @@ def last_step(estimator, X, method) -> tuple[Any, Any]:
             f"{name} has no intervals and no draws; use inldl.AutoInLDL() or "
             "inldl.WInLDL(cross_fit=5)."
         )
-    return estimator, X

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from inldl.completion.asking import choose_questions
-from inldl.methods.intervals import check_coverage, last_step
+from inldl.methods.intervals import check_able, check_coverage, last_step
 from inldl.rows.checks import as_degrees, check_choice, check_number, names_or_numbers
 from inldl.tables.model import TableModel
 from inldl.tables.table_rows import RowsToFill
@@ -168,7 +168,10 @@ def _fitted(model, X, y, bounds):
     """Return the estimator, fitted, and what it sees of the features."""
     known = bounds if isinstance(model, str) else {}
     model = TableModel(model) if isinstance(model, str) else model
-    refuse_asking(model[-1] if isinstance(model, Pipeline) else model)
+    inner = getattr(model, "estimator", model)  # of a search
+    inner = inner[-1] if isinstance(inner, Pipeline) else inner
+    check_able(inner, "complete_interval")
+    refuse_asking(inner)
     try:
         check_is_fitted(model)
     except NotFittedError:
