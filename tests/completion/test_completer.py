@@ -1,6 +1,7 @@
 """Completing rows: members, weights, intervals, and what must never leak."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy import sparse
 
 from inldl import AutoInLDL, TableModel, WInLDL, hide
 from inldl.completion import Completer
-from inldl.completion.members import Mixture, Near, RootNormal
+from inldl.completion.members import Mixture, Near, RootNormal, refilled
 from inldl.completion.normal import Normal
 from inldl.datasets import load
 from inldl.methods import KernelRidgeLDL
@@ -78,12 +79,17 @@ def test_hidden_degrees_never_reach_what_fills_them():
     truth, predicted = related(120)
     y = hide(truth, 0.3, random_state=0)
     completer = Completer().fit(PartialRows(y), predicted)
-    hidden, fills, _ = completer._trials(PartialRows(y), predicted, np.arange(len(y)))
+    learn = partial(completer._learn, most_trees=5)
+
+    def fill_hidden(y):
+        return refilled(PartialRows(y), predicted, np.arange(len(y)), learn, seed=0)
+
+    hidden, fills, *_ = fill_hidden(y)
     for entry in range(0, len(hidden.row), 100):
         row, label = hidden.row[entry], hidden.label[entry]
         changed = y.copy()
         changed[row, label] = 0.5 * (1 - np.nansum(np.delete(y[row], label)))
-        again, other, _ = completer._trials(PartialRows(changed), predicted, np.arange(len(y)))
+        again, other, *_ = fill_hidden(changed)
         assert (again.row[entry], again.label[entry]) == (row, label)
         np.testing.assert_array_equal(other[:, entry, label], fills[:, entry, label])
 

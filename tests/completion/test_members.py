@@ -1,10 +1,11 @@
 """Predictions that give degrees away are not listened to."""
 
 import numpy as np
+import pytest
 
 from inldl import hide
 from inldl.completion import Completer
-from inldl.completion.members import contrary_labels
+from inldl.completion.members import Mixture, contrary_labels
 from inldl.rows.partial import PartialRows
 
 RNG = np.random.default_rng(0)
@@ -39,3 +40,16 @@ def test_labels_are_contrary_where_predictions_fall_with_degrees():
     half = np.where(np.arange(5) < 2, means_of_others(Y), TRUTH)
     np.testing.assert_array_equal(contrary_labels(Y, half), np.arange(5) < 2)
     assert not contrary_labels(np.full((3, 2), np.nan), np.ones((3, 2))).any()
+
+
+def test_no_fill_is_far_above_what_is_known_of_its_label():
+    """Where a rare label takes what others leave, these take more instead."""
+    rng = np.random.default_rng(0)
+    y = np.column_stack([rng.uniform(0.3, 0.5, 60), rng.uniform(0.3, 0.5, 60), np.full(60, 0.005)])
+    y = np.column_stack([y, 1 - y.sum(axis=1)])
+    mixture = Mixture(PartialRows(y), np.tile(y.mean(axis=0), (60, 1)))
+    rows = PartialRows(np.array([[0.4, np.nan, np.nan, 0.1], [0.02, 0.02, np.nan, 0.02]]))
+    fills = np.array([[[0.4, 0.1, 0.4, 0.1], [0.02, 0.02, 0.94, 0.02]]])
+    filled = mixture.mixed([1.0], rows, fills)
+    assert filled[0] == pytest.approx([0.4, 0.49, 0.01, 0.1])
+    assert filled[1] == pytest.approx([0.02, 0.02, 0.94, 0.02])  # the row allows nothing else

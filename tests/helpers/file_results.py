@@ -13,7 +13,7 @@ def model_of(labels, report=""):
     """Return what pages ask a fitted model for."""
     estimator = SimpleNamespace(report_=report)
     return SimpleNamespace(
-        method="winldl", known="degrees", label_names_=labels, estimator_=estimator
+        method="winldl", known="degrees", label_names_=labels, estimator_=estimator, panel_=None
     )
 
 

@@ -71,6 +71,7 @@ FIGURES = {
     "errors_by_label": lambda d, w: report.errors_by_label(d.errors, width=w),
     "influence": lambda d, w: report.influence(d.influence, width=w),
     "missing_map": lambda d, w: report.missing_map(~np.isnan(d.before), d.labels, width=w),
+    "map_of_places": lambda d, w: report.map_of_places(places(d), width=w),
     "holes_per_row": lambda d, w: report.holes_per_row(holes(d.before), width=w),
     "hidden_mass": lambda d, w: report.hidden_mass(-0.01, -0.03, 0.01, width=w),
     "comparison": lambda d, w: report.comparison(d.methods, recommended="auto", width=w),
@@ -90,6 +91,12 @@ def named(y):
     """Return rows with names, of which the last is long."""
     names = [f"row {number}" for number in range(len(y) - 1)]
     return pd.DataFrame(y, index=pd.Index([*names, LONG], name=LONG))
+
+
+def places(data):
+    """Return two maps of as many units as there are rows, at as many times as there are labels."""
+    shares = named(data.before).set_axis(data.labels, axis=1).rename_axis(columns="time")
+    return {"one": shares, LONG: 1 - shares}
 
 
 def holes(y):
@@ -304,6 +311,23 @@ def test_many_rows_are_drawn_at_even_steps():
 def test_missing_map_refuses_other_shapes():
     with pytest.raises(ValueError, match="one column for each of the 2 labels"):
         report.missing_map(np.ones((3, 3), bool), ["a", "b"])
+
+
+def test_map_of_places_has_units_down_and_times_across():
+    shares = pd.DataFrame([[1, 0.5, 0], [np.nan, 0, 0]], index=["a", "b"], columns=[1, 2, 3])
+    shares = shares.rename_axis(index="state", columns="year")
+    figure = report.map_of_places({"wool": shares, "hides": shares / 2})
+    for image, expected in zip(images(figure), (shares, shares / 2), strict=False):
+        np.testing.assert_array_equal(image.get_array().filled(np.nan), expected)
+        assert (image.norm.vmin, image.norm.vmax) == (0, 1)
+    assert [axes.get_title() for axes in figure.axes[:2]] == ["wool", "hides"]
+    assert (figure.axes[0].get_ylabel(), figure.axes[0].get_xlabel()) == ("state", "year")
+    many = pd.DataFrame(np.arange(1000) >= 500).rename_axis(index="unit", columns="time")
+    drawn = images(report.map_of_places({"": many}))[0].get_array()
+    assert drawn.shape == (400, 1)
+    assert drawn.mean() == pytest.approx(0.5, abs=0.01)
+    with pytest.raises(ValueError, match="rows and columns"):
+        report.map_of_places({})
 
 
 def test_holes_per_row_shows_the_counts():

@@ -17,6 +17,7 @@ from selenium.webdriver.common.keys import Keys
 
 from studio_page import (
     cell,
+    choose,
     completed,
     find,
     go,
@@ -67,6 +68,35 @@ def test_a_file_that_is_read_otherwise(page, tmp_path):
 
 
 @pytest.mark.slow
+def test_units_and_times_are_found_and_can_be_turned_off(page, tmp_path):
+    frame = budget_survey(48).drop(columns=["key", "region"])
+    frame.insert(0, "household", [f"h{i // 6}" for i in range(48)])
+    frame.insert(1, "year", [2001 + i % 6 for i in range(48)])
+    opened(page, written(tmp_path / "files" / "households.csv", frame.to_csv(index=False)))
+    assert "a series over 'year' for each 'household'" in text(page)
+    assert find(page, "[aria-label='Role of household']").get_attribute("value") == "unit"
+    assert find(page, "[aria-label='Role of year']").get_attribute("value") == "time"
+    go(page, "inspect")
+    until(page, "document.querySelector('img[alt^=\"Where shares are missing\"]')")
+    completed(page)
+    assert "household" in text(page, ".grid-head").split("\n")[1]
+    go(page, "report")
+    assert "Rows are taken as a series" in text(page)
+    go(page, "columns")
+    for name in ("household", "year"):
+        choose(page, f"Role of {name}", "feature")
+    until(page, "!document.querySelector('.role-unit, .role-time')")
+    go(page, "inspect")
+    until(page, "!document.querySelector('img[alt^=\"Where shares are missing\"]')")
+    go(page, "table")
+    until(page, "document.querySelector('.changes')?.innerText.includes('were changed')")
+    press(page, "Complete again")
+    until(page, "!document.querySelector('.changes')?.innerText.includes('were changed')")
+    go(page, "report")
+    assert "Rows are taken as a series" not in text(page)
+
+
+@pytest.mark.slow
 def test_options_and_answers_in_a_file(page, tmp_path):
     opened(page, survey(tmp_path))
     go(page, "table")
@@ -83,7 +113,7 @@ def test_options_and_answers_in_a_file(page, tmp_path):
     listed.loc[:2, "answer"] = listed["estimate"]
     path = written(tmp_path / "files" / "answers.csv", listed.to_csv(index=False))
     find(page, "#answers").send_keys(str(path))
-    until(page, "document.querySelector('.changes').innerText.includes('3 cells edited')")
+    until(page, "document.querySelector('.changes')?.innerText.includes('3 cells edited')")
     find(page, "#answers").send_keys(str(survey(tmp_path, name="other.csv")))
     until(page, "document.querySelector('.ask .told')")
     assert "other.csv has no column 'row'" in text(page, ".ask .told")

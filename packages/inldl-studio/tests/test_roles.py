@@ -69,6 +69,56 @@ def test_labels_of_a_long_table_are_known(tmp_path):
     assert labels_of(found) == ["x", "y"]
 
 
+@pytest.fixture
+def spending(shared):
+    """Return a real table of countries and years, in which three labels begin late."""
+    table = pd.read_csv(shared / "datasets" / "tables" / "govexp.csv")
+    table = table.rename(columns=lambda name: name[2:])
+    table.loc[table["year"] < 2010, ["DEF", "EDU", "HEALTH"]] = np.nan
+    return table
+
+
+def test_units_and_times_are_found(spending, tmp_path):
+    found, _, notes = understood(spending, tmp_path)
+    found = found.set_index("column")
+    assert found["role"][found["role"] != "label"].to_dict() == {"country": "unit", "year": "time"}
+    assert found["remark"]["country"] == "was found as the unit"
+    assert notes[-1] == (
+        "Rows seem to be a series over 'year' for each 'country'; give these columns another "
+        "role if that is wrong."
+    )
+
+
+def test_units_of_several_columns_with_months(tmp_path):
+    levels = {"state": list("pqrs"), "branch": list("uvw"), "year": [2001, 2002, 2003]}
+    levels["month"] = range(1, 13)
+    frame = pd.MultiIndex.from_product(levels.values(), names=levels).to_frame(index=False)
+    shares = np.random.default_rng(0).dirichlet(np.ones(3), len(frame))
+    found, _, _ = understood(frame.join(pd.DataFrame(shares, columns=list("abc"))), tmp_path)
+    assert found["role"].tolist() == ["unit"] * 2 + ["time"] * 2 + ["label"] * 3
+
+
+def test_the_time_of_one_series_is_no_id(tmp_path):
+    shares = np.random.default_rng(0).dirichlet(np.ones(3), 40)
+    frame = pd.DataFrame(shares, columns=list("abc")).assign(
+        day=pd.date_range("2001-03-13", periods=40).strftime("%d.%m.%Y")
+    )
+    found, _, notes = understood(frame, tmp_path)
+    assert found.set_index("column")["role"]["day"] == "time"
+    assert notes[-1].startswith("Rows seem to be one series over 'day'; give")
+
+
+def test_units_with_empty_cells_are_told_but_not_taken(spending, tmp_path):
+    """The model refuses rows that belong nowhere, if a user says where rows belong."""
+    spending.loc[7, "country"] = None
+    found, _, notes = understood(spending, tmp_path)
+    assert set(found["role"]) == {"label", "feature"}
+    assert notes[-1] == (
+        "Rows seem to be a series over 'year' for each 'country'; fill in the empty cells of "
+        "'country' to make use of that."
+    )
+
+
 def test_a_table_without_rows_is_refused(tmp_path):
     with pytest.raises(ValueError, match="a header but no rows"):
         understood(pd.DataFrame(columns=["a", "b"]), tmp_path)

@@ -8,12 +8,21 @@ from inldl_studio import settings as options
 
 def test_roles_are_options_of_the_functions():
     roles = {"a": "label", "b": "label", "c": "id", "d": "ignored", "e": "weight", "f": "total"}
+    roles |= {"state": "unit", "branch, all": "unit", "year": "time"}
     chosen = options.checked({"roles": roles, "decimal": ","})
     assert options.labels(chosen) == ["a", "b"]
     used = ColumnOptions(id=["c"], ignore=["d"], total="f", decimal=",")
     assert options.columns(chosen) == used
     assert options.chosen(FileOptions, chosen) == FileOptions(decimal=",")
-    assert options.learning(chosen) == LearnOptions(weight="e")
+    panel = {"unit": ["state", "branch, all"], "time": ["year"]}
+    assert options.learning(chosen) == LearnOptions(weight="e", **panel)
+
+
+def test_units_and_times_that_nobody_has_chosen_are_not_looked_for():
+    chosen = options.checked({"roles": {"a": "label", "state": "feature", "year": "feature"}})
+    assert options.learning(chosen) == LearnOptions(unit="none", time="none")
+    chosen["roles"]["year"] = "time"
+    assert options.learning(chosen) == LearnOptions(unit="none", time=["year"])
 
 
 def test_labels_are_needed_unless_the_table_is_long():
@@ -56,7 +65,7 @@ def test_options_as_the_functions_take_them():
     assert options.chosen(FillOptions, options.DEFAULTS) == FillOptions()
     assert options.chosen(FileOptions, chosen).thousands == ""
     assert options.chosen(FileOptions, options.DEFAULTS) == FileOptions()
-    assert options.learning({**options.DEFAULTS, "ratios": True}) == LearnOptions(ratios=True)
+    assert options.learning({**options.DEFAULTS, "ratios": True}).ratios
 
 
 @pytest.mark.parametrize(
@@ -67,6 +76,10 @@ def test_options_as_the_functions_take_them():
         ("inspect", {"method": "winldl"}, False),
         ("inspect", {"scale": "percent"}, True),
         ("inspect", {"n_draws": 5}, False),
+        ("inspect", {"roles": {"year": "time"}}, True),
+        ("compare", {"roles": {"year": "time"}}, True),
+        ("compare", {"normalize": True}, True),
+        ("compare", {"n_draws": 5}, False),
         ("inspect", {"sums": "c=a,b"}, True),
         ("look", {"sums": "c=a,b"}, False),
         ("look", {"skip_rows": 2}, True),

@@ -1,4 +1,4 @@
-"""Options of completing on the page: sums of labels, draws, whole numbers, ratios, prices."""
+"""Options of completing on the page: sums of labels, draws, units, ratios, prices and others."""
 
 import sys
 import zipfile
@@ -49,6 +49,44 @@ def test_sums_of_labels(work, survey, roles, same_as):
     assert file_of(result, folder, "table").read_bytes() == out
     state, _, _ = work("complete", survey, {**settings, "sums": "both=food,nothing"})
     assert "nothing" in state["error"]
+
+
+@pytest.fixture
+def countries(survey):
+    """Write a table of countries and years, of which two labels begin late; return its roles."""
+    rng, names = np.random.default_rng(0), ["country", "year"]
+    index = pd.MultiIndex.from_product([list("pqrstuvw"), range(2001, 2011)], names=names)
+    frame = index.to_frame(index=False)
+    levels = np.repeat(rng.normal(size=(8, 4)), 10, axis=0) + rng.normal(0, 0.05, (80, 4))
+    shares = np.exp(levels) / np.exp(levels).sum(axis=1, keepdims=True)
+    frame[list("abcd")] = shares.round(4)
+    frame.loc[frame["year"] < 2004, ["a", "b"]] = np.nan
+    frame.to_csv(survey, index=False)
+    return {**dict.fromkeys("abcd", "label"), "country": "unit", "year": "time"}
+
+
+@pytest.mark.parametrize("off", [False, True])
+def test_units_and_times(work, survey, countries, same_as, off):
+    roles = {**countries, **dict.fromkeys(["country", "year"], "feature")} if off else countries
+    settings = {"roles": roles, "method": "ridge"}
+    state, result, folder = work("complete", survey, settings)
+    assert state["status"] == "done", state
+    how = ["--unit", "none", "--time", "none"] if off else ["--unit", "country", "--time", "year"]
+    command = ["complete", survey, "--labels", "a,b,c,d", "--method", "ridge", *how]
+    out = same_as(survey.with_name("out.csv"), *command)
+    assert file_of(result, folder, "table").read_bytes() == out
+    assert ("a series over 'year'" in str(result["document"]["notes"])) != off
+    assert Grid(folder).facts["ids"] == ([] if off else ["country", "year"])
+    more = {"model": str(file_of(result, folder, "model")), "scale": result["scale"]}
+    state, asked, _ = work("ask", survey, settings, **more, budget=5.0)
+    assert state["status"] == "done", state
+    assert asked["ids"] == ([] if off else ["country", "year"])
+    state, compared, _ = work("compare", survey, settings, methods=["ridge"])
+    assert state["status"] == "done", state
+    assert ("a series over 'year'" in str(compared["document"]["notes"])) != off
+    state, looked, _ = work("inspect", survey, settings)
+    blocks = [block for part in looked["document"]["sections"] for block in part["blocks"]]
+    assert ("places" in [block.get("name") for block in blocks]) != off
 
 
 def test_draws_come_in_one_file(work, survey, roles, same_as):

@@ -197,7 +197,8 @@ def load_model_of_table(path: Path) -> Any:
     return model
 
 
-_FITTING = ("method", "most_rows", "n_jobs", "weight", "votes", "ratios", "dates")
+_FITTING = ("method", "most_rows", "n_jobs", "weight", "group", "unit", "time", "place", "votes",
+            "ratios", "dates")  # fmt: skip
 
 
 def scale_for(model: Any, file: Any, scale: str, context: typer.Context) -> str:

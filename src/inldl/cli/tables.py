@@ -12,9 +12,10 @@ from inldl.tables.options import (
     ColumnOptions,
     FileOptions,
     FillOptions,
+    GroupOptions,
     IntervalOptions,
     LearnOptions,
-    ScaleOptions,
+    PanelOptions,
     ShareOptions,
 )
 from inldl.text import counted, say
@@ -173,7 +174,7 @@ def inspect(
     *,
     output: o.Output,
     columns: ColumnOptions,
-    shares: ScaleOptions,
+    shares: PanelOptions,
 ) -> None:
     """Look at a table before anything is learned from it.
 
@@ -200,14 +201,16 @@ def compare(
     *,
     output: o.Output,
     columns: ColumnOptions,
-    shares: ShareOptions,
+    shares: GroupOptions,
 ) -> None:
     """Find the method that suits a table.
 
-    Known shares are hidden and filled in, and rows are left out and predicted.
+    Known shares are hidden and filled in, and rows are left out and predicted: those of one group
+    or unit together, and of one series in time, stretches of it.
 
         inldl compare survey.csv --labels "joy,anger,fear"
         inldl compare survey.csv --labels "emo_*" --methods auto,winldl,ridge
+        inldl compare survey.csv --labels "emo_*" --group person
         inldl compare survey.csv --labels "emo_*" --page comparison.html
     """
     from inldl.report.pages.advice import comparison_page

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import norm
 
 from inldl.completion.asking import RowErrors
-from inldl.completion.members import Mixture
+from inldl.completion.members import Mixture, refilled
 from inldl.rows.density import GammaDegrees
 from inldl.rows.missingness import fill_top_k, mechanism_of, most_errors, top_k_rows
 from inldl.rows.partial import PartialRows, add_slack, largest_sum
@@ -15,22 +15,16 @@ from inldl.solvers.gaussian import error_covariance
 from inldl.solvers.linear import weights_towards
 from inldl.uncertainty.conformal import ErrorModel, error_features
 from inldl.uncertainty.draws import NUMBERS, TRIALS, JointNormal, Learned, covariates, draw_rows
-from inldl.uncertainty.hiding import (
-    HiddenCells,
-    hide_each_label,
-    share_of_holes,
-    weights_of_holes,
-)
+from inldl.uncertainty.hiding import HiddenCells, share_of_holes, weights_of_holes
+from inldl.uncertainty.spells import weights_by_errors
 
-FOLDS = 5
-JUDGED = 10_000  # degrees that are enough to weigh the members; further folds are left out then
-JUDGED_NUMBERS = 500_000  # the same, counting all labels of their rows
 FEWEST = 20  # degrees that are needed to weigh the members at all
 FEWEST_FOR_DRAWS = 100  # degrees that are needed to weigh the centre of draws
 PULL = 20.0  # one over the variance with which weights are expected around these
+PLAIN, FREE_SPELLS = 0.9, 2.0  # weight of filling a panel in proportion before more spells tell
 TREES, TRIAL_TREES = 50, 25  # of a label; while members are weighed
 ALL_TREES = 600  # of all labels, but at least a fifth of that each
-ROWS_FOR_TREES = 60  # at least
+ROWS_FOR_TREES = 60  # at least; spells of a panel, too
 LABELS_FOR_TREES = 100  # at most
 WIDTH = 0.9  # the coverage of intervals whose widths tell the sizes of errors
 BLOCK = 1 << 14  # rows that are filled at once
@@ -79,7 +73,16 @@ class Completer:
         self.seed = seed
         self.n_jobs = n_jobs
 
-    def fit(self, rows, predicted, groups=None, expected=None, loose=False) -> "Completer":
+    def fit(
+        self,
+        rows,
+        predicted,
+        groups=None,
+        expected=None,
+        loose=False,
+        hidden=None,
+        n_spells=None,
+    ) -> "Completer":
         """Learn from rows; return the completer itself.
 
         Parameters
@@ -94,13 +97,23 @@ class Completer:
             The degrees, where bounds or sums limit some with what is expected of these.
         loose : bool, default=False
             Whether the sums of rows are only about 1; no degrees have limits then.
+        hidden : HiddenCells, optional
+            Degrees of rows that know something, hidden in the shape of the holes, for which the
+            predictions were made. By default each degree is hidden once.
+        n_spells : float, optional
+            How many of these, or of runs of them, tell something of their own.
         """
+        self._n_spells = np.inf if n_spells is None else n_spells
         self._n_labels, self._whole, self._lack = rows.y.shape[1], 1.0, None
         if loose:
             self._whole = largest_sum(rows.y)
             lack = 1 - rows.y.sum(axis=1) / self._whole  # NaN where there are holes
             self._lack = float(np.nanmean(np.append(lack, np.nan)))
         rows, predicted = self._opened(rows, predicted)
+        if hidden is not None:
+            left = self._opened(PartialRows(hidden.left), predicted[:0])[0].y
+            hidden = replace(hidden, left=left, degrees=hidden.degrees / self._whole)
+        self._given = hidden
         y = PartialRows(rows.y if expected is None else expected).forced()
         self.top_k_ = None
         if mechanism_of(y) == "rest":
@@ -111,13 +124,19 @@ class Completer:
         predicted, groups = predicted[known], rows.number if groups is None else groups[known]
         self._rows, self._predicted = rows, predicted
         self._learned: dict[tuple[int, int], Learned] = {}
-        self.members_ = self._learn(rows, predicted, TREES)
-        self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
-        trials = self._trials(rows, predicted, groups)
-        self._refilled = about = None
+        self.members_ = self._learn(rows, predicted, hidden, TREES)
+        plain = "near" if hidden is None else "scaled"
+        self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {plain: 1.0}
+        learn = partial(self._learn, most_trees=TRIAL_TREES)
+        trials = refilled(rows, predicted, groups, learn, self.seed, hidden)
+        self._refilled, self._as_predicted, about = None, hidden is None, None
         if trials is not None:
-            self._refilled, about = self._weigh(rows, only_expected, *trials)
-        self.errors_ = ErrorModel(rows.y, predicted, self._refilled, about, self.seed)
+            self._refilled, about = self._weigh(rows, only_expected, *trials[:3])
+            bare, made = trials[3], np.tensordot(list(self.weights_.values()), trials[4], 1)
+            off = [np.nanmean((rows.y[bare] - each) ** 2) for each in (made, predicted[bare])]
+            self._as_predicted = hidden is None and off[0] > off[1]
+        how = np.arange(len(rows)) if hidden is None else groups, self._n_spells, self.seed
+        self.errors_ = ErrorModel(rows.y, predicted, self._refilled, about, *how)
         return self
 
     def _opened(self, rows, predicted):
@@ -134,50 +153,26 @@ class Completer:
         np.copyto(tables, rows.y, where=~rows.holes)
         return tables
 
-    def _trials(self, rows, predicted, groups):
-        """Hide degrees, and let members fill them that were learned without their rows.
-
-        Returns the hidden degrees, what each member filled in, and expected squared errors; None
-        if there are too few rows.
-        """
-        names, group = np.unique(groups, return_inverse=True)
-        folds = np.random.default_rng(self.seed).permutation(len(names))[group] % FOLDS
-        n_labels, found, judged = rows.y.shape[1], [], 0
-        enough = min(JUDGED, JUDGED_NUMBERS // n_labels)
-        if n_labels <= 2:  # a degree is 1 minus the other, or all that is missing
-            return None
-        for fold in range(FOLDS):
-            others = folds != fold
-            hidden = hide_each_label(rows.y, self.seed, rows=np.flatnonzero(~others))
-            if not len(hidden.row) or not others.any() or judged >= enough:
-                continue
-            mixture = self._learn(rows.take(others), predicted[others], TRIAL_TREES)
-            left = replace(rows.take(hidden.row), y=hidden.left)
-            found.append((hidden, *mixture.fills(left, predicted[hidden.row])))
-            judged += len(hidden.row)
-        if not found:
-            return None
-        hidden, fills, variance = zip(*found, strict=True)
-        return (
-            HiddenCells.together(hidden),
-            np.concatenate(fills, axis=1),
-            np.concatenate(variance),
-        )
-
-    def _learn(self, rows, predicted, most_trees):
+    def _learn(self, rows, predicted, hidden, most_trees):
         n, n_labels = self._rows.y.shape
-        with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
+        with_trees = min(n, self._n_spells) >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         n_trees = int(with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1) * most_trees)
-        return Mixture(rows, predicted, n_trees, self.seed, self.n_jobs)
+        return Mixture(rows, predicted, n_trees, self.seed, self.n_jobs, hidden)
 
     def _weigh(self, rows, only_expected, hidden, fills, variance):
         """Mix the members such that the error at hidden degrees is small.
 
         Returns these degrees, and what may tell the sizes of their errors.
         """
-        weights = share_of_holes(hidden.left, rows.y)
+        weights = np.full(len(hidden.row), min(self._n_spells / len(hidden.row), 1.0))
+        if self._given is None:
+            weights = share_of_holes(hidden.left, rows.y)
         if len(weights) >= FEWEST:
             safe = np.array([member.safe for member in self.members_.members])
+            if self._given is not None:
+                errors = np.abs(fills[:, *hidden.at] - hidden.degrees).mean(axis=1)
+                safe = np.where(np.array(self.members_.names) == "scaled", PLAIN, 1 - PLAIN)
+                safe = weights_by_errors(errors, self._n_spells - FREE_SPELLS, safe)
             judged = fills[:, *hidden.at].T, hidden.degrees, weights
             best = weights_towards(safe, PULL, *judged).tolist()
             self.weights_ = dict(zip(self.members_.names, best, strict=True))
@@ -211,6 +206,8 @@ class Completer:
         unlike = self.top_k_ is not None or (self.limited_ and not np.isnan(y).any())
         if self._refilled is None or unlike:
             return None
+        if self._given is not None:  # they are as like the holes as can be
+            return self._refilled.weights[self._refilled.label < self._n_labels]
         weights = weights_of_holes(y, self._refilled)
         return None if weights is None else weights[self._refilled.label < self._n_labels]
 
@@ -383,7 +380,10 @@ class Completer:
         """Return completed rows, without their constraints, and what tells the sizes of errors."""
         rows = rows.unconstrained()
         fills, variance = self.members_.fills(rows, predicted)
-        filled = np.where(rows.holes, np.tensordot(list(self.weights_.values()), fills, 1), rows.y)
+        filled = self.members_.mixed(list(self.weights_.values()), rows, fills)
+        if self._as_predicted:  # members make rows worse of which nothing is known
+            empty = rows.holes.all(axis=1)
+            filled[empty] = rows.take(empty).project(predicted[empty])
         if self.top_k_ is not None:
             filled = fill_top_k(self.top_k_, top_k_rows(rows.y))[0]
         return filled, error_features(rows, filled, variance, fills)
@@ -394,7 +394,7 @@ def learn_completer(kept, n_jobs=None) -> Completer:
 
     def learn(kept):
         expected = None if kept.lower is None else kept.degrees
-        about = kept.groups, expected, kept.loose
+        about = kept.groups, expected, kept.loose, kept.hidden_cells(), kept.n_spells
         return Completer(n_jobs=n_jobs).fit(kept.rows(), kept.predicted, *about)
 
     return kept.learned("completer", learn)

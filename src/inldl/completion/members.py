@@ -8,6 +8,7 @@ interface of `Member` and add it to `MEMBERS`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol, Self
 
@@ -17,6 +18,7 @@ from joblib import Parallel, delayed
 from inldl import kernels
 from inldl.completion.normal import Normal
 from inldl.rows.density import mean_degrees
+from inldl.rows.missingness import mechanism_of
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import (
     TINY,
@@ -27,6 +29,11 @@ from inldl.solvers.gaussian import (
 from inldl.uncertainty.hiding import HiddenCells, hide_each_label
 
 Array = np.ndarray
+FOLDS = 5
+JUDGED = 10_000  # degrees that are enough to weigh the members; further folds are left out then
+KNOWN_FOR_RANGE = 20  # degrees of a label, whose largest tells how large others can be
+EMPTY_ROWS = 100  # of a fold, that tell how rows are filled of which nothing is known
+JUDGED_NUMBERS = 500_000  # the same, counting all labels of their rows
 
 
 class Member(Protocol):
@@ -69,11 +76,14 @@ class Mixture:
         n_trees: int = 0,
         seed: int = 0,
         n_jobs: int | None = None,
+        hidden: HiddenCells | None = None,
     ) -> None:
         self._contrary, self._means = contrary_labels(rows.y, predicted), predicted.mean(axis=0)
+        if hidden is not None:  # paths may point the wrong way, but give nothing away
+            self._contrary[:] = False
         self.rows, self.predicted = rows, self.trusted(predicted)
         self.n_trees, self.seed, self.n_jobs = n_trees, seed, n_jobs
-        self._filled: dict[int, Array] = {}
+        self._hidden, self._filled = hidden, dict[int, Array]()
         self.members: list[Member] = []
         for kind in MEMBERS:
             member = kind.learn(self)
@@ -87,8 +97,8 @@ class Mixture:
 
     @cached_property
     def hidden(self) -> HiddenCells:
-        """Rows of which one observed degree each is hidden."""
-        return hide_each_label(self.rows.y, self.seed)
+        """Rows of which degrees are hidden: those that were given, or one observed degree each."""
+        return hide_each_label(self.rows.y, self.seed) if self._hidden is None else self._hidden
 
     def fill_hidden(self, n: int | None = None) -> Array:
         """Return what the last of the first n members so far makes of rows with hidden degrees."""
@@ -117,6 +127,26 @@ class Mixture:
             variance = variance if known is None else known
         return np.array(fills), variance
 
+    @cached_property
+    def _most(self) -> Array:
+        """How large degrees of each label may become: twice the largest known, if many are."""
+        y = self.rows.y
+        enough = (~np.isnan(y)).sum(axis=0) >= KNOWN_FOR_RANGE
+        if mechanism_of(y) == "large":  # then the largest are not known
+            enough[:] = False
+        return np.where(enough, 2 * np.fmax.reduce(y, axis=0, initial=0), 1)
+
+    def mixed(self, weights: Array, rows: PartialRows, fills: Array) -> Array:
+        """Return rows filled by a mixture, none far above what is known, where rows allow it."""
+        filled = np.where(rows.holes, np.tensordot(weights, fills, 1), rows.y)
+        far = (rows.holes & (filled > self._most)).any(axis=1)
+        far &= np.where(rows.holes, self._most, 0).sum(axis=1) > rows.rest
+        if far.any():
+            some, holes = rows.take(far), rows.holes[far]
+            ends = np.where(holes, 0, some.y), np.where(holes, self._most, some.y)
+            filled[far] = replace(some, lower=ends[0], upper=ends[1]).project(filled[far])
+        return filled
+
 
 def contrary_labels(y: Array, predicted: Array) -> Array:
     """Return which labels have smaller predictions where their degrees are larger.
@@ -129,6 +159,48 @@ def contrary_labels(y: Array, predicted: Array) -> Array:
     parts = [np.where(seen, values, 0) for values in (y, predicted)]
     deviations = [np.where(seen, part - part.sum(axis=0) / count, 0) for part in parts]
     return (deviations[0] * deviations[1]).sum(axis=0) < 0
+
+
+def refilled(
+    rows: PartialRows,
+    predicted: Array,
+    groups: Array,
+    learn: Callable[[PartialRows, Array, HiddenCells | None], Mixture],
+    seed: int,
+    given: HiddenCells | None = None,
+) -> tuple[HiddenCells, Array, Array, Array, Array] | None:
+    """Hide degrees, or those that are given; let members fill them, learned without their groups.
+
+    Returns the hidden degrees, what each member filled in, and expected squared errors; then some
+    rows, and what each member makes of them if all is hidden. None if there are too few rows.
+    """
+    names, group = np.unique(groups, return_inverse=True)
+    folds = np.random.default_rng(seed).permutation(len(names))[group] % FOLDS
+    n_labels, found, judged = rows.y.shape[1], [], 0
+    enough = min(JUDGED, JUDGED_NUMBERS // n_labels)
+    if n_labels <= 2:  # a degree is 1 minus the other, or all that is missing
+        return None
+    for fold in range(FOLDS):
+        others, elsewhere = folds != fold, None
+        if given is None:
+            hidden = hide_each_label(rows.y, seed, rows=np.flatnonzero(~others))
+        else:
+            hidden, elsewhere = given.take(~others[given.row]), given.take(others[given.row])
+            elsewhere = replace(elsewhere, row=(np.cumsum(others) - 1)[elsewhere.row])
+        if not len(hidden.row) or not others.any() or judged >= enough:
+            continue
+        mixture = learn(rows.take(others), predicted[others], elsewhere)
+        left = replace(rows.take(hidden.row), y=hidden.left)
+        bare = np.flatnonzero(~others)[:EMPTY_ROWS]
+        empty = replace(rows.take(bare), y=np.full((len(bare), n_labels), np.nan))
+        made = mixture.fills(empty, predicted[bare])[0]
+        found.append((hidden, *mixture.fills(left, predicted[hidden.row]), bare, made))
+        judged += len(hidden.row)
+    if not found:
+        return None
+    parts, fills, variance, bare, made = zip(*found, strict=True)
+    joined = np.concatenate(fills, axis=1), np.concatenate(variance), np.concatenate(bare)
+    return HiddenCells.together(parts), *joined, np.concatenate(made, axis=1)
 
 
 class Near:

@@ -1,5 +1,6 @@
 """Hide degrees: each mechanism says which degrees stay observed."""
 
+import math
 from numbers import Real
 from typing import Any
 
@@ -7,6 +8,9 @@ import numpy as np
 
 from inldl.randomness import generator_from
 from inldl.rows.checks import as_degrees, check_choice, check_number, like
+from inldl.rows.panel import Panel
+
+LONGEST_SPELL = 12  # rows, such as the months of a year
 
 
 def hide(
@@ -16,6 +20,8 @@ def hide(
     mechanism="uniform",
     threshold=None,
     labels=None,
+    unit=None,
+    time=None,
     renormalise=False,
     random_state=None,
 ) -> Any:
@@ -30,8 +36,8 @@ def hide(
     rate : float in [0, 1)
         Fraction of the degrees to hide; see each mechanism for its exact meaning. Only with a
         `threshold` it is left out.
-    mechanism : {"uniform", "small", "keep", "top", "rows", "suppressed", "grouped"}, \
-            default="uniform"
+    mechanism : {"uniform", "small", "keep", "top", "rows", "suppressed", "grouped", "spell", \
+            "block"}, default="uniform"
         A name in `MECHANISMS`:
 
         "uniform"
@@ -57,12 +63,28 @@ def hide(
         "grouped"
             In ``round(rate * n)`` rows, chosen at random, only the sum of the `labels` is known:
             these are hidden where all of them are observed.
+        "spell"
+            Units, such as countries, do not report for a while: runs of rows that follow each
+            other in time lose all degrees. Exactly ``round(rate * n)`` rows do, in each unit its
+            share of them (rounded up or down), in as few runs of at most 12 rows as that takes,
+            at random times and apart from each other as long as enough rows are left.
+        "block"
+            Some labels, chosen at random, are not recorded at first: they are hidden in all rows
+            of the earliest times; without a `time`, in all rows of some units, chosen at random.
+            These are a third of the labels (rounded) and at least two, or more if that takes more
+            than two thirds of the rows. As many times or units are taken as bring the share of
+            hidden cells nearest to `rate`, but not all of them.
 
         ``round`` is Python's, which rounds halves to the even number.
     threshold : float, default=None
         For "suppressed", in place of `rate`.
     labels : list of str or int, default=None
-        For "grouped": at least two labels, by name or column; two at random by default.
+        For "grouped" and "block": at least two labels, by name or column; random by default,
+        two for "grouped".
+    unit, time : array-like of shape (n,), default=None
+        For "spell" and "block": the unit of each row, and its time, a number or a datetime64.
+        Without `unit` the table is one series; without `time` the rows of a unit are in order,
+        and without both so are all rows.
     renormalise : bool, default=False
         Divide what is left of each row by its sum, as where missing labels were dropped: only
         ratios of observed degrees are then known, ``known="ratios"`` of a method. A row of which
@@ -98,7 +120,8 @@ def hide(
     >>> hide([[0.2, 0.2, 0.6]], 0.4, mechanism="keep", renormalise=True, random_state=1)
     array([[0.25,  nan, 0.75]])
     """
-    degrees, observed = _observed(y, rate, mechanism, random_state, threshold, labels)
+    about = threshold, labels, unit, time
+    degrees, observed = _observed(y, rate, mechanism, random_state, *about)
     left = np.where(observed, degrees, np.nan)
     return like(y, renormalised(left) if renormalise else left)
 
@@ -160,15 +183,17 @@ def hide_with_sums(y, rate, *, labels=None, random_state=None) -> tuple[Any, dic
     return left, {tuple(names[j] for j in columns): sums} if len(columns) else {}
 
 
-def _observed(y, rate, mechanism, random_state, threshold=None, labels=None):
+def _observed(y, rate, mechanism, random_state, threshold=None, labels=None, unit=None, time=None):
     """Return the degrees as an array, and which of them a mechanism leaves observed."""
     check_choice("mechanism", mechanism, MECHANISMS)
-    _check_options(rate, mechanism, threshold, labels)
+    _check_options(rate, mechanism, threshold=threshold, labels=labels, unit=unit, time=time)
     degrees, options = as_degrees(y, name="y"), {}
     if threshold is not None:
         options["threshold"] = threshold
     if labels is not None:
         options["labels"] = _columns(y, labels, degrees.shape[1])
+    if mechanism in _ONLY["unit"]:
+        options["panel"] = _panel(unit, time, len(degrees))
     random = generator_from(random_state)
     return degrees, MECHANISMS[mechanism](degrees, rate, random, **options)
 
@@ -179,12 +204,19 @@ def renormalised(y):
     return y / np.where(sums > 0, sums, 1)
 
 
-def _check_options(rate, mechanism, threshold, labels):
-    for name, value, only in (
-        ("threshold", threshold, "suppressed"), ("labels", labels, "grouped")
-    ):  # fmt: skip
-        if value is not None and mechanism != only:
-            raise ValueError(f"{name} is for mechanism={only!r}, got mechanism={mechanism!r}.")
+_ONLY = {  # the mechanisms that an option is for
+    "threshold": ("suppressed",),
+    "labels": ("grouped", "block"),
+    "unit": ("spell", "block"),
+    "time": ("spell", "block"),
+}
+
+
+def _check_options(rate, mechanism, threshold, **others):
+    for name, value in {"threshold": threshold, **others}.items():
+        if value is not None and mechanism not in _ONLY[name]:
+            only = " or ".join(map(repr, _ONLY[name]))
+            raise ValueError(f"{name} is for mechanism={only}, got mechanism={mechanism!r}.")
     if threshold is not None:
         check_number("threshold", threshold, above=0)
         if rate is not None:
@@ -201,6 +233,32 @@ def _columns(y, labels, n_labels):
         problem = f"{strange[0]!r} is not one" if strange else f"got {list(labels)!r}"
         raise ValueError(f"labels must be at least two labels of y, but {problem}.")
     return [names.index(label) for label in labels]
+
+
+def _numbered(names):
+    """Return a number for each name, in the order in which they come."""
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in list(names)])
+
+
+def _panel(unit, time, n):
+    """Return where n rows belong; without units and times they are one series in order."""
+    for name, values in (("unit", unit), ("time", time)):
+        if values is None:
+            continue
+        if np.shape(values) != (n,):
+            got = np.shape(values)
+            raise ValueError(f"{name} must have one value for each of {n} rows, got {got}.")
+        if (np.asarray(values) != np.asarray(values)).any() or None in list(values):  # NaN, NaT
+            raise ValueError(f"{name} must be known for each row; some have none.")
+    if time is not None and np.asarray(time).dtype.kind not in "iufM":
+        raise ValueError("time must be numbers or datetime64, which say what comes first.")
+    if time is None and unit is None:
+        time = np.arange(n)
+    return Panel(
+        np.zeros(n, dtype=int) if unit is None else _numbered(unit),
+        None if time is None else np.unique(np.asarray(time), return_inverse=True)[1],
+    )
 
 
 def _most(y, observed, mechanism, threshold):
@@ -283,6 +341,35 @@ def _grouped(y, rate, rng, labels=None):
     return observed
 
 
+def _spell(y, rate, rng, panel):
+    observed, units = np.ones(y.shape, dtype=bool), panel.units
+    units = [units[i] for i in rng.permutation(len(units))]
+    lost_so_far = np.rint(rate * np.cumsum([len(rows) for rows in units])).astype(int)
+    for rows, lost in zip(units, np.diff(lost_so_far, prepend=0), strict=True):
+        kept, n_runs = len(rows) - lost, max(1, -(-lost // LONGEST_SPELL))
+        before = rng.choice(kept + 1, size=n_runs, replace=n_runs > kept + 1)
+        at = before[np.arange(lost) % n_runs]  # runs stand before these of the kept rows
+        observed[rows] = np.insert(np.ones(kept, dtype=bool), at, False)[:, None]
+    return observed
+
+
+def _block(y, rate, rng, panel, labels=None):
+    n, n_labels = y.shape
+    if labels is None:
+        size = max(2, round(n_labels / 3), math.ceil(1.5 * rate * n_labels))
+        labels = rng.choice(n_labels, size=min(size, n_labels), replace=False)
+    part = panel.unit if panel.time is None else panel.time
+    parts, sizes = np.unique(part, return_counts=True)
+    if panel.time is None:
+        order = rng.permutation(len(parts))
+        parts, sizes = parts[order], sizes[order]
+    n_rows = np.cumsum([0, *sizes[:-1]])  # with none, one, ... of the parts, but not with all
+    taken = np.abs(n_rows - rate * n * n_labels / len(labels)).argmin()
+    observed = np.ones(y.shape, dtype=bool)
+    observed[np.ix_(np.isin(part, parts[:taken]), labels)] = False
+    return observed
+
+
 #: Mechanisms by name: (degrees, rate, generator) -> boolean array, True = stays observed.
 MECHANISMS = {
     "uniform": _uniform,
@@ -292,4 +379,6 @@ MECHANISMS = {
     "rows": _rows,
     "suppressed": _suppressed,
     "grouped": _grouped,
+    "spell": _spell,
+    "block": _block,
 }

@@ -12,6 +12,7 @@ _KERNELS = {
         "project_between",
         "weighted_simplex_columns",
     ),
+    "paths": ("covariance", "predict_paths"),
     "simplex": ("project_columns", "winldl_step"),
     "trees": ("ExtraTrees", "add_boosted", "boost_softmax", "forest_mean", "grow_forest"),
 }

@@ -182,9 +182,12 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _completer(self):
         """Return what held-out predictions tell about completing rows; None if there are none."""
-        if self.held_out_sample_ is None:
-            return None
-        return learn_completer(self.held_out_sample_, getattr(self, "n_jobs", None))
+        kept = self._completion_sample()
+        return None if kept is None else learn_completer(kept, getattr(self, "n_jobs", None))
+
+    def _completion_sample(self):
+        """Return the rows from which completing is learned, or None."""
+        return self.held_out_sample_
 
     def _side_information(self, X):
         """Return fields of `PartialRows` that come from the features `X`."""

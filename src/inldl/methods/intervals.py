@@ -126,17 +126,24 @@ class IntervalMixin(DistributionEstimator):
             both = open_rows(self, X).map(find, 2 * self.n_labels_)
             return both[:, : self.n_labels_], both[:, self.n_labels_ :]
         predicted = self.predict(X)
-        ends = self._interval_around(np.asarray(predicted), coverage, self._spread_features(X))
+        ends = self._intervals(X, np.asarray(predicted), coverage)
         return tuple(like(predicted, end) for end in ends)
+
+    def _intervals(self, X, predicted, coverage):
+        """Return the intervals around predictions of rows."""
+        return self._interval_around(predicted, coverage, self._spread_features(X))
 
     def _check_intervals(self, coverage):
         check_coverage(coverage)
         self._check_held_out("intervals")
 
-    def _interval_around(self, predicted, coverage, spread_features=None):
-        """Return the intervals around predictions of rows, of which some features may be known."""
+    def _interval_around(self, predicted, coverage, spread_features=None, sample=None):
+        """Return the intervals around predictions of rows, of which some features may be known.
+
+        Errors are those of a `sample`, by default `held_out_sample_`.
+        """
         self._check_intervals(coverage)
-        labels, scale = self.held_out_sample_.label_errors(spread_features)
+        labels, scale = (sample or self.held_out_sample_).label_errors(spread_features)
         self._warn_about_rare_labels(labels, coverage)
         pairs = zip(labels, predicted.T, strict=True)
         bounds = [label.around(p, coverage, scale) for label, p in pairs]

@@ -35,22 +35,30 @@ class Mass(NamedTuple):
         return self.hidden - self.difference
 
 
-def hidden_mass(y: Array) -> Mass | None:
+def hidden_mass(y: Array, expected: Array | None = None) -> Mass | None:
     r"""Compare what rows hide with the means of the observed degrees.
 
     Over all rows the two differ by exactly :math:`n (1 - \sum_j m_j)`: the question is whether
-    the means of the labels sum to 1. Returns None if no row has both holes and degrees, or a
-    label is nowhere observed.
+    the means of the labels sum to 1. If degrees are `expected` from what is known of their rows,
+    such as the unit, the question is the same of what is left of them: holes where little is
+    expected are not blamed on size. Rows with NaN there do not count. Returns None if no row has
+    both holes and degrees, or a label is nowhere observed.
     """
+    whole = 1.0
+    if expected is not None:
+        told = ~np.isnan(y).all(axis=1) & ~np.isnan(expected).any(axis=1)
+        y, expected = y[told], expected[told]
+        whole = 1 - expected.sum(axis=1).mean() if len(y) else 1.0
     observed, partial = ~np.isnan(y), PartialRows(y).partial
     counts = observed.sum(axis=0)
     if not partial.any() or (counts == 0).any():
         return None
-    means = np.nansum(y, axis=0) / counts
+    left = y if expected is None else y - expected
+    means = np.nansum(left, axis=0) / counts
     scale = observed.any(axis=1).sum() / partial.sum()  # a mean over the rows with holes only
-    error, freedom = error_of_sum(scale * deviations(y, means, counts).sum(axis=1))
+    error, freedom = error_of_sum(scale * deviations(left, means, counts).sum(axis=1))
     hidden = float((1 - np.nansum(y[partial], axis=1)).mean())
-    difference = float(scale * (1 - means.sum()))
+    difference = float(scale * (whole - means.sum()))
     p_value = float(t_test(difference, error, freedom))
     return Mass(hidden, difference, float(error), float(freedom), p_value)
 
@@ -78,15 +86,15 @@ def t_test(difference: Array | float, error: Array, freedom: Array) -> Array:
     return 2 * stats.t.sf(ratio, freedom)
 
 
-def mechanism_of(y: Array, fewest: int = FEWEST_ROWS) -> str:
+def mechanism_of(y: Array, fewest: int = FEWEST_ROWS, expected: Array | None = None) -> str:
     """Return which degrees are missing: "random", "small", "large", or "rest".
 
     The last is where only the largest degrees of each row are recorded: no row contradicts it,
     and the hidden degrees are smaller than random ones would be. "random" is also what cannot be
     told, and where fewer than `fewest` rows have holes. Degrees that the sum of a row gives are
-    not missing.
+    not missing. `expected` degrees are as in `hidden_mass`.
     """
-    mass = hidden_mass(y) if PartialRows(y).partial.sum() >= fewest else None
+    mass = hidden_mass(y, expected) if PartialRows(y).partial.sum() >= fewest else None
     if mass is None or mass.p_value >= LEVEL:
         return "random"
     if abs(mass.difference) < SMALL_EFFECT * mass.expected:

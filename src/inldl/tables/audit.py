@@ -15,6 +15,7 @@ import pandas as pd
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import fill_in_proportion
 from inldl.tables.table import whole_of
+from inldl.text import counted
 
 POINTS = "percentage points"
 SHOWN_ROUNDING = 0.025  # of an error, by which the printed one may differ
@@ -237,11 +238,20 @@ def measure_new_rows(model, y, weights=None) -> HeldOut:
     """
     y = np.asarray(y)[model.held_out_rows_]
     how = f"Each of {len(y):,} rows was predicted by a model that had not seen it."
+    if getattr(model, "panel_", None) is not None and model.panel_.time is not None:
+        how = f"Each of {len(y):,} rows, the last of their units, was predicted from those before."
     predicted, constant = model.held_out_, _means_of_others(y, weights)
     if model.known == "ratios":
         how += " Each share is compared as a part of all known shares of its row."
         y, predicted, constant = as_ratios(y, predicted, np.broadcast_to(model.means_, y.shape))
     return HeldOut.of(y, predicted, constant, model.label_names_, how, weights=weights)
+
+
+FEWEST_SPELLS = 10  # that tell how large errors are
+FEW_SPELLS = (
+    "it is measured by hiding known shares in the way that others are missing, and the table has "
+    "room for only {} like that, too few to tell; intervals are wider for it"
+)
 
 
 def measure_completion(model) -> HeldOut:
@@ -255,7 +265,7 @@ def measure_completion(model) -> HeldOut:
     labels = list(model.label_names_)
     if model.known == "ratios":
         return _nothing(labels, "only ratios of known shares are given")
-    completer = model._completer()
+    completer, kept = model._completer(), model._completion_sample()
     found, weights = completer.refilled_, completer.hole_weights_
     if weights is None:
         return _nothing(labels, "" if found is None else _unlike(completer))
@@ -264,11 +274,18 @@ def measure_completion(model) -> HeldOut:
         "in by what was learned without their rows. Each counts as often as shares like it are "
         "missing."
     )
-    means = _means_of_others(model.held_out_sample_.degrees)[found.row]
+    if kept.n_spells is not None:
+        if kept.n_spells < FEWEST_SPELLS:
+            return _nothing(labels, FEW_SPELLS.format(counted(round(kept.n_spells), "hole")))
+        how = (
+            f"{len(found.degrees):,} known shares were hidden on purpose, in runs of rows as the "
+            "missing ones are, and filled in by what was learned without them."
+        )
+    means = _means_of_others(kept.degrees)[found.row]
     at = np.arange(len(found.row))
     fills = PartialRows(found.left).project(means), fill_in_proportion(found.left, means)
     ways = [filled[at, found.label] for filled in fills]
-    if model.held_out_sample_.loose:  # a row need not sum to 1, and nor need the means
+    if kept.loose:  # a row need not sum to 1, and nor need the means
         ways.append(means[at, found.label])
     constant = min(ways, key=lambda way: np.average(np.abs(way - found.degrees), weights=weights))
     return HeldOut(

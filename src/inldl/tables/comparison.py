@@ -11,7 +11,7 @@ from inldl.rows.checks import check_number, names_or_numbers
 from inldl.tables import table_rows
 from inldl.tables.audit import error, error_unit
 from inldl.tables.columns.encoder import FeatureEncoder
-from inldl.tables.options import ShareOptions
+from inldl.tables.options import GroupOptions
 from inldl.tables.table import whole_of
 from inldl.tables.table_rows import TrainingRows
 from inldl.tables.trial import NOT_CONVERGED, completing_trials, predicting_trials, try_method
@@ -31,6 +31,14 @@ It leaves out the parts of auto (kernel-ridge, kernel-softmax, forest), which co
 the methods of later papers (such as hidldl and i2ldl), methods as they were published, and the
 other weightings and constants.
 """
+_UNITS_LEFT_OUT = (
+    "Rows of one unit or group are left out together, so errors of predicting are those of new "
+    "ones. Completing is compared on single shares, and without the other rows of a unit."
+)
+_TIMES_LEFT_OUT = (
+    "The rows are one series in time, so stretches of it are left out and predicted, not single "
+    "rows."
+)
 FEW = 50  # rows, with which chance decides more than the method
 
 
@@ -97,6 +105,7 @@ def compare(
     sums=None,
     divisors=None,
     dates="auto",
+    panel=None,
 ) -> Comparison:
     """Compare methods on a table, by degrees that are held out from them.
 
@@ -141,6 +150,9 @@ def compare(
         bounds and sums of labels are not used.
     dates : {"auto", "day-first", "month-first"}, default="auto"
         As in `FeatureEncoder`.
+    panel : Panel, optional
+        Where rows belong. Rows of one unit are then left out together, so that predictions are
+        those of new units; of one series, stretches of time are left out.
 
     Returns
     -------
@@ -167,7 +179,8 @@ def compare(
     names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
     labels = list(names_or_numbers(y))
     limits = {"lower": lower, "upper": upper, "sums": sums}
-    table = _training_rows(X, y, sample_weight, limits, divisors, labels)
+    groups = None if panel is None else panel.held_out_together(folds)
+    table = _training_rows(X, y, sample_weight, limits, divisors, labels, groups)
     n_rows = len(table)
     table = table.take(table_rows.sample_rows(n_rows, max_rows, random_state))
     notes = []
@@ -177,6 +190,8 @@ def compare(
         notes.append(f"With fewer than {FEW} rows, chance may decide which method is best.")
     n_rows, table = len(table), _without_copies(table, dates)
     notes += table_rows.copies_notes(n_rows - len(table))
+    if groups is not None:
+        notes.append(_TIMES_LEFT_OUT if panel.one_series else _UNITS_LEFT_OUT)
     completing = completing_trials(table, hidden, random_state)
     trials = [*completing, *predicting_trials(table, folds, random_state)]
     attempts = {}
@@ -199,16 +214,18 @@ def compare_file(
     """Compare methods on a table in a file.
 
     Returns a `Comparison`, and sentences on how the table was understood. `methods` and
-    `max_rows` are as in `inldl.tables.compare`; the `options` are `ShareOptions`, the `keywords`
+    `max_rows` are as in `inldl.tables.compare`; the `options` are `GroupOptions`, the `keywords`
     fields of it in place of those.
     """
-    options = ShareOptions.of(options, **keywords)
+    options = GroupOptions.of(options, **keywords)
     read = file.read(scale=options.scale, normalize=options.normalize)
     weights = table_rows.take_weights(read.features, options.weight, file)
     how = {"max_rows": max_rows, "scale": read.scale, "dates": options.dates}
     how |= {"sample_weight": weights, "divisors": read.sums, **read.known.arguments()}
-    found = compare(read.features, read.degrees, methods, **how)
-    return found, [*file.notes, *table_rows.notes_on_counts(read), *_notes_on_sums(read)]
+    panel, notes = table_rows.panel_of(read, options)
+    found = compare(read.features, read.degrees, methods, panel=panel, **how)
+    notes = [*file.notes, *notes, *table_rows.notes_on_counts(read), *_notes_on_sums(read)]
+    return found, notes
 
 
 def _notes_on_sums(read):
@@ -236,10 +253,11 @@ def _check(folds, hidden, max_rows, random_state):
     check_number("random_state", random_state, low=0, integer=True)
 
 
-def _training_rows(X, y, sample_weight, limits, divisors, labels):
+def _training_rows(X, y, sample_weight, limits, divisors, labels, groups):
     """Return the rows that count, in double precision; refuse what cannot be compared on."""
     divisors = None if divisors is None else np.asarray(divisors)
-    table = TrainingRows.of(X, y, sample_weight, limits, divisors=divisors)
+    about = {"divisors": divisors, "fold_groups": groups}
+    table = TrainingRows.of(X, y, sample_weight, limits, **about)
     rows = replace(table.rows, y=table.rows.y.astype(np.float64))
     table = replace(table, rows=rows if divisors is None else rows.unconstrained())
     if len(table) < 3:

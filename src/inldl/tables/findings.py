@@ -64,22 +64,24 @@ class SizeTest:
     settled: float = np.nan  # the share of these rows whose observed degrees sum to 1 already
     # "small" or "large" if such degrees are missing more often, "largest" if only the largest of
     # each row are recorded, "zeros" if nearly all hidden degrees must be 0, "random", "few" (rows,
-    # to tell), "rows" if a row is either complete or empty, "unknown" or "complete"
+    # to tell), "rows" if a row is either complete or empty, "placed" if units and times explain
+    # the holes, "unknown" or "complete"
     answer: str = "unknown"
     verdict: str = ""  # the same as a sentence, with the numbers that show it
     # Which shares are missing, as a sentence, if their size seems to decide that
     mechanism: str = ""
 
 
-def size_test(y, labels, whole=1.0, *, untestable="") -> SizeTest:
+def size_test(y, labels, whole=1.0, *, untestable="", expected=None) -> SizeTest:
     """Return the `SizeTest` of degrees whose rows can all be distributions.
 
     Its numbers are in the units of a table whose rows sum to `whole`. `untestable` says why the
-    sums of rows say nothing about their holes, if they do not.
+    sums of rows say nothing about their holes, if they do not. `expected` degrees are as in
+    `inldl.rows.missingness.hidden_mass`.
     """
     observed, partial = ~np.isnan(y), PartialRows(y).partial
     answer, verdict = _untestable(observed, partial, labels, untestable)
-    mass = None if answer else hidden_mass(y)
+    mass = None if answer else hidden_mass(y, expected)
     if mass is None:
         return SizeTest(int(partial.sum()), answer=answer, verdict=verdict)
     reach = stats.t.ppf((1 + CONFIDENCE) / 2, mass.freedom) * mass.error
@@ -97,7 +99,7 @@ def size_test(y, labels, whole=1.0, *, untestable="") -> SizeTest:
     mechanism = ""
     if answer in ("small", "large"):
         mechanism = f"{answer.capitalize()} shares are missing more often."
-    if answer == "small" and mechanism_of(y) == "rest":
+    if answer == "small" and mechanism_of(y, expected=expected) == "rest":
         mechanism = _recorded(observed[partial])
         answer, verdict = "largest", f"{mechanism} {verdict}"
     return SizeTest(**numbers, answer=answer, verdict=verdict, mechanism=mechanism)
@@ -189,20 +191,23 @@ def _inverse(holes):
     return inverse, np.diag(inverse @ products) > 1 - 1e-6
 
 
-def list_findings(results, *, totals=True) -> list[str]:
+def list_findings(results, placed=(), *, totals=True) -> list[str]:
     """Return the findings of an inspection, given its fields, most important first.
 
-    Without `totals`, the sums of rows with holes are not known.
+    `placed` are sentences on how the holes lie. Without `totals`, the sums of rows with holes are
+    not known.
     """
     features, found = results["features"], results["dependence"]
     given_by_sum = totals and all(each.kind != "other sum" for each in results["problems"])
     strong = found[(found["p_value"] < LEVEL) & (found["correlation"].abs() >= STRONG)]
+    strong = strong[:0] if results["size"].answer == "placed" else strong  # it says the same
     return [
         *_problems(results, severe=True),
         *_rare_labels(results["by_label"]),
         *_about_columns(features[~features["usable"]]),
         *_copies(results["copies"]),
         *_bounded(results["by_label"]),
+        *placed,
         *_size(results["size"], strong),
         *_labels_by_size(results["by_label"], results["size"], results["unit"]),
         *_dependence(strong),

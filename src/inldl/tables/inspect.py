@@ -1,18 +1,20 @@
 """Look at a table before anything is learned from it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from inldl.rows.checks import check_2d, check_choice, is_off, names_or_numbers, sum_tolerance
+from inldl.rows.holes import find_holes
 from inldl.rows.inputs import check_rows
 from inldl.tables import findings
 from inldl.tables.columns import as_frame
 from inldl.tables.columns.dates import ORDERS
 from inldl.tables.features import describe_features, find_copies, find_dependence
 from inldl.tables.findings import SizeTest
-from inldl.tables.options import ScaleOptions
+from inldl.tables.holes import Places, sentences_on_holes, size_in_panel
+from inldl.tables.options import PanelOptions
 from inldl.tables.table import Table, whole_of
 from inldl.tables.table_rows import notes_on_counts, sample_rows, take_weights
 
@@ -79,6 +81,11 @@ class Inspection:
     unit : str
         What means, smallest and largest degrees, and the numbers of `size` are: "percent", or
         nothing for fractions.
+    holes : list of Holes
+        How the holes lie, the most frequent kind first.
+    maps : dict of str to DataFrame
+        The share of cells that are missing by unit and time, for each label if few have holes;
+        empty if the table has no units and times.
     """
 
     n_rows: int
@@ -96,6 +103,8 @@ class Inspection:
     findings: list
     notes: list
     unit: str = ""
+    holes: list = field(default_factory=list)
+    maps: dict = field(default_factory=dict)
 
 
 def inspect_table(
@@ -109,6 +118,7 @@ def inspect_table(
     lower=None,
     upper=None,
     dates="auto",
+    places=None,
 ) -> Inspection:
     """Look at a table: how much is missing, whether at random, and what cannot be right.
 
@@ -131,6 +141,9 @@ def inspect_table(
         Bounds of missing degrees, NaN where there is none; they are counted.
     dates : {"auto", "day-first", "month-first"}, default="auto"
         As in `FeatureEncoder`.
+    places : Places, optional
+        The units and times of the rows, as ``Places.of(X)`` finds them: size is not blamed for
+        holes that these explain.
 
     Returns
     -------
@@ -163,6 +176,8 @@ def inspect_table(
     by_row = np.bincount(holes.sum(axis=1), minlength=len(labels) + 1)
     untestable = _untestable_by_sums(degrees, holes, totals, whole)
     hidden_means = (np.nan, np.nan) if untestable else findings.estimate_hidden_means(some)
+    panel = None if places is None else places.panel.take(np.flatnonzero(valid))
+    lying = find_holes(some if panel is None else possible, panel, totals=not untestable)
     results = {
         "n_rows": len(degrees),
         "n_features": X.shape[1],
@@ -171,15 +186,20 @@ def inspect_table(
         "by_label": _by_label(degrees, labels, hidden_means, whole, bounded),
         "by_row": pd.DataFrame({"holes": np.arange(len(by_row)), "rows": by_row}),
         "patterns": _patterns(holes, labels),
-        "size": findings.size_test(possible, labels, whole, untestable=untestable),
+        "size": size_in_panel(possible, labels, lying, panel, whole, untestable=untestable),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
         "features": describe_features(X, where, ORDERS[dates]),
         "copies": find_copies(sampled, np.where(valid[rows, None], part, np.nan), labels),
         "notes": _notes(len(rows), len(some), len(degrees)),
         "unit": findings.PERCENT if whole > 1 else "",
+        "holes": lying,
+        "maps": {} if places is None or not holes.any() else places.maps(degrees, labels),
     }
-    return Inspection(**results, findings=findings.list_findings(results, totals=not untestable))
+    zeros = results["size"].answer == "zeros"
+    sentences = [] if zeros else sentences_on_holes(lying, possible, labels, places)
+    found = findings.list_findings(results, sentences, totals=not untestable)
+    return Inspection(**results, findings=found)
 
 
 def inspect_file(file, options=None, **keywords) -> tuple[Inspection, Table, list[str]]:
@@ -187,17 +207,20 @@ def inspect_file(file, options=None, **keywords) -> tuple[Inspection, Table, lis
 
     A column of weights is checked, and is no feature; the rows are looked at as they stand.
     Returns an `Inspection`, the `Table` that was read, and sentences on how it was understood.
-    The `options` are `ScaleOptions`, the `keywords` fields of it in place of those.
+    The `options` are `PanelOptions`, the `keywords` fields of it in place of those.
     """
-    options = ScaleOptions.of(options, **keywords)
+    options = PanelOptions.of(options, **keywords)
     weight = options.weight
     read = file.read(scale=options.scale, check=False)
     take_weights(read.features, weight, file)
     how = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
     lower, upper = (np.where(read.known.bounded, end, np.nan) for end in read.known.box)
     how |= {"lower": lower, "upper": upper, "dates": options.dates}
+    columns = pd.concat([read.ids, read.features], axis=1)
+    places = how["places"] = Places.of(columns, options.unit, options.time, options.dates)
     found = inspect_table(read.features, read.degrees, file.source.where, **how)
-    notes = [*read.notes, *notes_on_counts(read)]
+    notes = [*read.notes, *([] if places is None else places.structure.notes)]
+    notes += notes_on_counts(read)
     if weight is not None:
         notes.append(f"The column {weight!r} can weigh rows, but here each row counts once.")
     return found, read, notes
@@ -265,7 +288,7 @@ def _checks(y, low, high, whole):
     off = complete & is_off(np.abs(sums - 1), y)
     accept = "correct the numbers, or accept such sums: --normalize, in Python normalize=True"
     yield "other sum", f"a sum other than {whole}", accept, off, "sum", sums
-    nothing = "such a row can be predicted from its features, but little is learned from it"
+    nothing = "such a row can be predicted, but little is learned from it"
     yield "empty", "no known share", nothing, holes.all(axis=1), "", sums
     if np.isnan(low).all() and np.isnan(high).all():
         return

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from inldl.errors import DataError
 from inldl.importance import importance_by_label
+from inldl.methods import AutoInLDL, KernelRidgeLDL
 from inldl.methods.base import DistributionEstimator, check_shape
 from inldl.methods.baselines import ConstantLDL
-from inldl.methods.intervals import IntervalMixin
 from inldl.methods.registry import make_method
 from inldl.methods.vote_weights import checked_votes, weights_by_votes
 from inldl.rows.checks import (
@@ -30,16 +30,15 @@ from inldl.rows.checks import (
 from inldl.rows.density import evenly_spaced
 from inldl.rows.partial import PartialRows
 from inldl.tables import table_rows
-from inldl.tables.columns import as_frame
 from inldl.tables.columns.encoder import FeatureEncoder
+from inldl.tables.panel_rows import MOST_HELD_OUT, WithPanel
 from inldl.tables.table_rows import PredictedRows, RowsToFill, TrainingRows
 from inldl.uncertainty.heldout import fit_weighted, predict_held_out
 
 FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no others
-MOST_HELD_OUT = 20_000  # held out to judge a model: more would not move its error noticeably
 
 
-class TableModel(IntervalMixin, DistributionEstimator):
+class TableModel(WithPanel):
     """A method of the library for tables with numbers, text and holes in their features.
 
     Parameters
@@ -69,6 +68,8 @@ class TableModel(IntervalMixin, DistributionEstimator):
         Predictions of training rows that were made without them.
     held_out_rows_ : ndarray of int of shape (m,)
         Which rows these are.
+    panel_ : PanelRows or None
+        The rows of the fit with their units and times, if it has these.
     n_copies_ : int
         Rows that equal an earlier one, and were not learned from again.
     held_out_sample_ : HeldOutSample or None
@@ -99,7 +100,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
 
     def fit(
         self, X, y, sample_weight=None, *, groups=None, votes=None,
-        lower=None, upper=None, sums=None,
+        lower=None, upper=None, sums=None, unit=None, time=None, place=None,
     ) -> Self:  # fmt: skip
         """Fit the model.
 
@@ -122,6 +123,14 @@ class TableModel(IntervalMixin, DistributionEstimator):
             As in the `fit` of :class:`inldl.AutoInLDL`; a method that cannot use bounds learns
             without them. Completing is learned from all rows that count, each as much as any
             other.
+        unit, time : str or list of str, optional
+            The columns that name what has several rows, such as a country, and their times: rows
+            are then predicted and completed from others of their unit and time, for which the
+            method "auto" is kernel ridge regression. They are found where a frame has both, or is
+            one series: see :func:`inldl.tables.find_structure`. "none" turns that off, and so do
+            groups, ratios and ``cross_fit=None``.
+        place : str or list of str, optional
+            The columns with the latitude and the longitude of rows; "none" leaves them out.
 
         Returns
         -------
@@ -129,6 +138,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         """
         limits = {"lower": lower, "upper": upper, "sums": sums}
         training = TrainingRows.of(X, y, sample_weight, limits, votes=votes, fold_groups=groups)
+        training = self._place_named(X, training, unit, time, place)
         self.fit_prepared(self.prepare(training, names_or_numbers(y)))
         return self
 
@@ -157,10 +167,13 @@ class TableModel(IntervalMixin, DistributionEstimator):
         self.label_names_ = np.asarray(labels, dtype=object)
         self.n_labels_ = len(self.label_names_)
         self.encoder_ = FeatureEncoder(dates=dates).fit(X)
-        self.feature_names_in_ = self.encoder_.feature_names_in_
-        self.n_features_in_ = self.encoder_.n_features_in_
+        columns = () if training.reader is None else training.reader.columns
+        names = list(dict.fromkeys([*self.encoder_.feature_names_in_, *columns]))
+        self.feature_names_in_, self.n_features_in_ = np.array(names, object), len(names)
         if not self.encoder_.columns_:  # then all methods are the constant mean
             method = ConstantLDL(known=getattr(method, "known", "degrees"))
+        elif training.panel is not None and isinstance(method, AutoInLDL):  # quick for each trial
+            method = KernelRidgeLDL(random_state=self.random_state, n_jobs=self.n_jobs)
         self.estimator_ = method
         self._refuse_limits(rows if rows.constrained else None)
         if self.known == "ratios":
@@ -186,12 +199,15 @@ class TableModel(IntervalMixin, DistributionEstimator):
         TrainingRows
             The rows that were held out.
         """
-        n = len(training)
-        training = training.distinct() if self.encoder_.columns_ else training
-        self.n_copies_ = n - len(training)
+        n, placed = len(training), training.panel is not None
+        training = training.distinct() if self.encoder_.columns_ and not placed else training
+        self.n_copies_, self.panel_ = n - len(training), None
         with self._explained_errors(training.rows):
             if training.votes is not None:
                 training = training.with_weight(self._weights_by_votes(training))
+            if placed:
+                self._fit_estimator(training)
+                return self._fit_panel(training, self.cross_fit)
             held_out = training.take(self._fit_method(training))
         rows, divisors = held_out.rows, held_out.divisors
         self.held_out_rows_ = rows.number
@@ -204,10 +220,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
 
     def _fit_method(self, training):
         """Fit the method; return which rows have predictions that were made without them."""
-        rows, method, known = training.rows, clone(self.estimator_), {}
-        if has_fit_parameter(method, "lower"):
-            known = rows.arguments()
-        self.estimator_ = fit_weighted(method, training.features, rows.y, rows.weight, **known)
+        rows = self._fit_estimator(training)
         own = getattr(self.estimator_, "held_out_", None)
         numbers = getattr(self.estimator_, "held_out_rows_", None)  # of very many rows it has some
         if own is None or training.fold_groups is not None:
@@ -218,6 +231,14 @@ class TableModel(IntervalMixin, DistributionEstimator):
         else:
             self.held_out_ = None if own is None else own[at]
         return at if numbers is None else numbers[at]
+
+    def _fit_estimator(self, training):
+        """Fit the method; return the rows."""
+        rows, method, known = training.rows, clone(self.estimator_), {}
+        if has_fit_parameter(method, "lower"):
+            known = rows.arguments()
+        self.estimator_ = fit_weighted(method, training.features, rows.y, rows.weight, **known)
+        return rows
 
     def _cross_fit(self, training, n_folds):
         rows, features = training.rows, training.features
@@ -252,7 +273,8 @@ class TableModel(IntervalMixin, DistributionEstimator):
             ) from error
 
     def _example_row(self):
-        return np.full((1, self.n_features_in_), np.nan)  # a hole is what every column can have
+        row = np.full((1, self.n_features_in_), np.nan)  # a hole is what every column can have
+        return pd.DataFrame(row, columns=self.feature_names_in_) if self.panel_ else row
 
     def _fault(self, degrees):
         self.encoder_.unfamiliar(self._example_row())
@@ -275,14 +297,11 @@ class TableModel(IntervalMixin, DistributionEstimator):
     def _method(self):
         return self.estimator_
 
-    def _onnx_inputs(self):
-        return [column.name for column in self.encoder_.columns_]
-
     def _add_to_onnx(self, graph):
         return self.estimator_._to_onnx(graph, self.encoder_.add_to(graph))
 
     def _validated(self, X):
-        return self.encoder_.transform(X)
+        return self.encoder_.transform(self._named(X))
 
     def _expected(self, X):
         encoded = self.encoder_.transform(X)
@@ -295,14 +314,19 @@ class TableModel(IntervalMixin, DistributionEstimator):
         """
         check_is_fitted(self)
         encoded, given = self._validated(X), as_degrees(known.y)
-        predicted = self._held_out_if_known(encoded, self.estimator_.predict(encoded))
+        predicted = self.estimator_.predict(encoded)
+        if self.panel_ is None:
+            predicted = self._held_out_if_known(encoded, predicted)
         if self.known == "ratios":
             given = self._degrees_given(given, predicted)
         check_shape(given, predicted.shape)
         check_fillable(given)
         self._refuse_limits(*known.arguments().values())
         rows = PartialRows.of(given, **known.arguments(), names=self.label_names_)
-        if self.held_out_sample_ is not None:
+        if self.panel_ is not None:
+            predicted, far = self.panel_.to_fill(self._framed(X), encoded, given, predicted)
+            rows = replace(rows, spread_features=far)
+        elif self.held_out_sample_ is not None:
             rows = replace(rows, **self.held_out_sample_.side_information(encoded))
         return RowsToFill(self, rows, predicted)
 
@@ -311,8 +335,8 @@ class TableModel(IntervalMixin, DistributionEstimator):
         check_is_fitted(self)
         cells = self.encoder_._read(X)
         encoded = self.encoder_._encoded(cells)
-        predicted = np.asarray(self.estimator_.predict(encoded))
-        return PredictedRows(self, encoded, predicted, self.encoder_._unfamiliar(cells))
+        predicted = self._predicted(X, encoded)
+        return PredictedRows(self, X, encoded, predicted, self._unfamiliar(X, cells))
 
     def predict(self, X) -> Any:
         """Predict a distribution for each row.
@@ -329,7 +353,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
             an array if that is one.
         """
         check_is_fitted(self)
-        degrees = self.estimator_.predict(self.encoder_.transform(X))
+        degrees = self._predicted(X, self._validated(X))
         return framed(X, degrees, list(self.label_names_))
 
     def influence(self, X, y) -> pd.DataFrame:
@@ -352,7 +376,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         columns = [column.name for column in self.encoder_.columns_]
         if not columns:
             return pd.DataFrame(columns=list(self.label_names_), dtype=float)
-        X = as_frame(X, list(self.feature_names_in_))
+        X = self._framed(X)
         rises = importance_by_label(self, X, y, n_repeats=1)["mean"].loc[columns]
         return rises.rename_axis(index=None, columns=None)
 

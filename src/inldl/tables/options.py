@@ -19,12 +19,8 @@ LABELS = (
     'The columns with shares: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
     'expression. In a pattern ? stands for any character, even a comma: "joy? mild".'
 )
-SCALE_TITLES = {
-    "auto": "Detect it from the sums",
-    "fraction": "Fractions: rows sum to 1",
-    "percent": "Percentages: rows sum to 100",
-    "count": "Counts",
-}
+SCALE_TITLES = {"auto": "Detect it from the sums", "fraction": "Fractions: rows sum to 1"}
+SCALE_TITLES |= {"percent": "Percentages: rows sum to 100", "count": "Counts"}
 
 
 def option(default: Any, help: str, **more: Any) -> Any:
@@ -211,7 +207,8 @@ class ColumnOptions(FileOptions):
         'The columns to learn from: "age,income"; all others by default.'
     )
     id: str | list[str] | None = _column(
-        'The columns that name the rows: "county". They are not used as features.',
+        'The columns that name the rows: "county". They are not used as features, but may hold '
+        "units and times.",
     )
     long: str | dict[str, Any] | None = _column(
         'For a table with one row per thing and label: "id=county,label=party,value=votes"; add '
@@ -287,12 +284,34 @@ class ShareOptions(ScaleOptions):
 
 
 @option_group
-class LearnOptions(ShareOptions):
-    """How a model is fitted to a table."""
+class PanelOptions(ScaleOptions):
+    """What the shares of a table are, and where its rows belong."""
+
+    unit: str | Sequence[str] | None = _column(
+        'Columns that name what has a row for each of several times: "country", or '
+        '"state,industry" together. Found if there are times; none: rows are unrelated.'
+    )
+    time: str | Sequence[str] | None = _column(
+        'Columns with the times of rows: "date", or "year,month" together. Found if they tell '
+        "the rows of a unit apart; none: rows have no order."
+    )
+
+
+@option_group
+class GroupOptions(ShareOptions, PanelOptions):
+    """What the shares of a table are, and which of its rows belong together."""
 
     group: str | None = _column(
-        "A column of groups, such as persons: errors are measured on groups that were left out. "
-        "It is not used as a feature.",
+        "A column of groups, such as persons; errors are measured on groups that were left out."
+    )
+
+
+@option_group
+class LearnOptions(GroupOptions):
+    """How a model is fitted to a table."""
+
+    place: str | Sequence[str] | None = _column(
+        'Columns of latitudes and longitudes: "lat,lon"; found by name. none leaves them out.'
     )
     votes: bool = option(
         False,
@@ -377,7 +396,5 @@ class AskOptions(Options):
         None, "The price of each further answer in the same row; that of the first by default."
     )
     cost: str | None = option(
-        None,
-        "A column with the price of a row: of each answer in it, or of the first with "
-        "--cell-cost.",
+        None, "A column with the price of a row: of each answer, or of the first with --cell-cost."
     )

@@ -1,5 +1,6 @@
 """A file with questions about the missing shares of a table, and the answers in it."""
 
+import re
 import shutil
 import tempfile
 from dataclasses import dataclass, replace
@@ -210,7 +211,7 @@ def _problems(answer, labels, piece, lefts, wholes, names):
             "table; correct one of them.",
         )
     yield (
-        name != answer.name,
+        _plain(name) != _plain(answer.name),  # a spreadsheet may have made 1 of 01
         f"{number} is {name!r} in the table, but the question was about {answer.name!r}; "
         "write the questions again with `inldl ask`.",
     )
@@ -233,3 +234,7 @@ def _numbers(cells, source, path):
             "not a number; write a number, or leave the cell empty."
         )
     return values
+
+
+def _plain(name):
+    return re.sub(r"\b0+(?=\d)", "", name)

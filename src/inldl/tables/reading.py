@@ -217,7 +217,7 @@ class TableFile:
         Table
         """
         check_choice("scale", scale, SCALE_TITLES)
-        piece, rows = gather(self, most_rows)
+        piece, rows = gather(self, most_rows, self.ids)
         if piece.size < least_rows:
             problem = "only one row" if piece.size else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
@@ -233,9 +233,11 @@ class TableFile:
         if not most_rows:
             notes += notes_on_total_row(piece.values, piece.totals, y, piece.features, where)
         votes = piece.votes(self.labels) if shares.scale == "count" else None
+        named = {name: piece.features.pop(name) for name in self.ids}
+        ids = pd.DataFrame(named, index=piece.features.index)
         return Table(
             self.labels, shares.known, piece.features, shares.scale, notes, self, rows,
-            shares.divisors, votes, shares.totals,
+            shares.divisors, votes, shares.totals, ids,
         )  # fmt: skip
 
     def _doubts(self, values, check):
@@ -336,11 +338,12 @@ class TableFile:
         return lambda row: self.source.where(first + row if rows is None else int(rows[row]))
 
 
-def gather(file, most_rows=None) -> tuple[Piece, np.ndarray | None]:
+def gather(file, most_rows=None, ids=()) -> tuple[Piece, np.ndarray | None]:
     """Return the rows of a file as one piece, and their numbers if only some are kept.
 
-    About `most_rows` are drawn, or all are taken.
+    About `most_rows` are drawn, or all are taken. The columns `ids` are among the features.
     """
+    columns = [*file.features, *ids]
     most = file.source.most_rows()
     some = most_rows is not None and most_rows < most
     numbers: list[np.ndarray] = []
@@ -348,7 +351,7 @@ def gather(file, most_rows=None) -> tuple[Piece, np.ndarray | None]:
     def read(text):
         draw = _Draw(most_rows / most, len(file.labels)) if some else None
         numbers.clear()
-        for piece in file._pieces(file.features, text):
+        for piece in file._pieces(columns, text):
             if draw is not None:
                 rows = draw(piece)
                 numbers.append(piece.first + rows)
@@ -358,7 +361,7 @@ def gather(file, most_rows=None) -> tuple[Piece, np.ndarray | None]:
     piece = join_pieces(read)
     if piece is None:
         nothing = np.empty((0, len(file.labels)))
-        piece = Piece(0, 0, nothing, pd.DataFrame(columns=file.features), None)
+        piece = Piece(0, 0, nothing, pd.DataFrame(columns=columns), None)
     return piece, np.concatenate(numbers) if numbers else None
 
 

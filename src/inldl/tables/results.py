@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,13 @@ import pandas as pd
 
 from inldl.progress import report
 from inldl.rows.checks import check_number
+from inldl.rows.holes import find_holes
+from inldl.rows.panel import Panel
 from inldl.rows.partial import PartialRows, add_slack, largest_sum
 from inldl.tables import audit
-from inldl.tables.findings import UNKNOWN_SCALES, UNKNOWN_TOTALS, SizeTest, size_test
+from inldl.tables.findings import UNKNOWN_SCALES, UNKNOWN_TOTALS, SizeTest
 from inldl.tables.formats import plain_name
+from inldl.tables.holes import size_in_panel
 from inldl.tables.model import TableModel
 from inldl.tables.table import Piece, whole_of
 from inldl.tables.table_rows import id_texts
@@ -123,6 +126,8 @@ def pieces_for(model, file, others, step, text=None) -> Iterator[Piece]:
     """
     columns = model.encoder_.columns_
     names = [column.name for column in columns if column.name in file.features]
+    places = [] if model.panel_ is None else model.panel_.reader.columns
+    others = list(dict.fromkeys([*others, *(n for n in places if n in file.source.names)]))
     text = {*others} - {*names} if text is None else {*text}
     text |= {column.name for column in columns if column.as_text}
     bound = max(1, file.source.most_rows())
@@ -174,7 +179,8 @@ class Tally:
         self._ratios = model.known == "ratios"
         self._completer = None if self._ratios else model._completer()
         self._counts, self._most_errors = np.zeros(5, int), 0.0
-        self._rows = [np.empty((0, len(file.labels)))]
+        self._rows, self._panels = [np.empty((0, len(file.labels)))], []
+        self._reader = None if model.panel_ is None else model.panel_.reader
 
     def add(self, piece, y, completed, rows) -> None:
         """Add a piece, of which `y` are the degrees as fractions, and `rows` are to be filled."""
@@ -193,7 +199,10 @@ class Tally:
         given = piece.values / self._whole if self._loose else y
         if rows.constrained:  # bounds say why these are missing
             given = np.where(rows.limited, completed, given)
-        self._rows.append(given[-piece.first % self._step :: self._step])
+        some = slice(-piece.first % self._step, None, self._step)
+        self._rows.append(given[some])
+        if self._reader is not None:
+            self._panels.append(self._reader.read(piece.features.iloc[some]))
 
     def results(self) -> dict[str, Any]:
         """Return what is known of the filled degrees, by the names in `WriteResult`."""
@@ -202,7 +211,8 @@ class Tally:
         if self._ratios:  # sums of rows tell nothing then
             return found | {"ratios": True}
         rows, completer = np.concatenate(self._rows), self._completer
-        found["size"] = size_of_holes(rows, self._labels, self._scale, self._loose)
+        panel = reduce(Panel.joined, self._panels) if self._panels else None
+        found["size"] = size_of_holes(rows, self._labels, self._scale, self._loose, panel=panel)
         if completer is not None:
             found["below_recorded"] = completer.top_k_ is not None
             if unsure := found["n_filled"] - found["n_exact"]:
@@ -210,13 +220,17 @@ class Tally:
         return found
 
 
-def size_of_holes(y, labels, scale, loose, ratios=False) -> SizeTest:
-    """Return what the sums of rows tell about the sizes of missing degrees, a `SizeTest`."""
+def size_of_holes(y, labels, scale, loose, ratios=False, panel=None) -> SizeTest:
+    """Return what the sums of rows tell about the sizes of missing degrees, a `SizeTest`.
+
+    Size is not blamed for holes that the units and times of a `panel` explain.
+    """
     y = np.asarray(y, dtype=np.float64)
     if loose:  # then a row hides what it lacks, too
         y, labels = add_slack(y / largest_sum(y)), [*labels, "what is lacking"]
     untestable = UNKNOWN_TOTALS if scale == "count" else UNKNOWN_SCALES if ratios else ""
-    return size_test(y, labels, untestable=untestable)
+    found = [] if panel is None else find_holes(y, panel, totals=not untestable)
+    return size_in_panel(y, labels, found, panel, untestable=untestable)
 
 
 def draw_paths(path, n_draws) -> list[Path]:

@@ -303,6 +303,8 @@ class Table:
         The sums of rows of counts.
     totals : ndarray of shape (n,) or None
         The total of each row, if a column holds it; NaN where that is empty.
+    ids : DataFrame
+        The columns that name the rows (`id`), which nothing is learned from.
     """
 
     labels: list[str]
@@ -315,6 +317,7 @@ class Table:
     sums: np.ndarray | None = None
     votes: np.ndarray | None = None
     totals: np.ndarray | None = None
+    ids: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def y(self) -> np.ndarray:
@@ -334,8 +337,7 @@ def whole_of(scale) -> float:
 
 def span(numbers) -> str:
     """Return "99 to 101", or "99" if all numbers look the same."""
-    ends = f"{numbers.min():.6g}", f"{numbers.max():.6g}"
-    return " to ".join(dict.fromkeys(ends))
+    return " to ".join(dict.fromkeys(f"{end:.6g}" for end in (numbers.min(), numbers.max())))
 
 
 class ScaleEvidence:
@@ -395,5 +397,4 @@ class ScaleEvidence:
         reason = f"no row is complete and the largest share is {self._largest:g}"
         if self._largest == -np.inf:
             reason = "none is observed"
-        fitting = [scale for scale, whole in WHOLE.items() if self._largest <= whole]
-        return (fitting or ["count"])[0], reason
+        return next((s for s, whole in WHOLE.items() if self._largest <= whole), "count"), reason

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 from sklearn.utils import _safe_indexing
 
 from inldl.completion.asking import RowErrors
@@ -15,9 +16,12 @@ from inldl.errors import DataError
 from inldl.rows.checks import WEIGHTLESS
 from inldl.rows.density import constant_distribution, mean_degrees
 from inldl.rows.inputs import as_weights, check_rows
+from inldl.rows.panel import Panel
 from inldl.rows.partial import PartialRows
 from inldl.tables.columns import as_frame, level_name
 from inldl.tables.columns.kinds import ID, NEARLY_ID, RUNNING
+from inldl.tables.positions import PanelReader
+from inldl.tables.structure import NONE, find_structure, unit_of_holes
 from inldl.text import counted, listed
 from inldl.uncertainty.heldout import row_keys
 
@@ -33,6 +37,9 @@ class TrainingRows:
     divisors: Any = None  # (n,) what rows were divided by, if complete ones have several sums
     votes: Any = None  # (n,) how many votes the degrees of a row rest on
     fold_groups: Any = None  # (n,) rows of one group are held out together
+    panel: Panel | None = None  # where rows belong
+    reader: PanelReader | None = None  # what tells that of other rows
+    notes: tuple[str, ...] = ()  # which columns tell it
 
     @classmethod
     def of(cls, X, y, sample_weight=None, limits=None, **about) -> TrainingRows:
@@ -51,9 +58,29 @@ class TrainingRows:
 
     def take(self, at) -> TrainingRows:
         """Return some of the rows."""
-        others = (self.features, self.divisors, self.votes, self.fold_groups)
-        features, *rest = (None if a is None else _safe_indexing(a, at) for a in others)
-        return TrainingRows(features, self.rows.take(at), *rest)
+        names = ("features", "divisors", "votes", "fold_groups")
+        given = {n: a for n in names if (a := getattr(self, n)) is not None}
+        some: dict[str, Any] = {name: _safe_indexing(a, at) for name, a in given.items()}
+        panel = None if self.panel is None else self.panel.take(at)
+        return replace(self, rows=self.rows.take(at), panel=panel, **some)
+
+    def placed(self, unit=None, time=None, place=None, dates="auto") -> TrainingRows:
+        """Return the rows with the units and times that columns name.
+
+        The arguments are those of `find_structure`. Places stay features, unless they are turned
+        off.
+        """
+        off = isinstance(place, str) and place.strip().lower() == NONE
+        found = find_structure(self.features, unit, time, None if off else place, dates)
+        features = self.features.drop(columns=list(found.place) if off else [])
+        found = replace(found, place=()) if off else found
+        if unit is None and not (found.unit or found.time):
+            found = replace(found, unit=unit_of_holes(features, self.rows.holes))
+        about: dict[str, Any] = {"notes": tuple(found.notes)}
+        if found.unit or found.time:
+            reader = PanelReader.fit(features, found, dates)
+            about |= {"reader": reader, "panel": reader.read(features)}
+        return replace(self, features=features, **about)
 
     def with_weight(self, weight) -> TrainingRows:
         """Return the rows with other weights."""
@@ -139,19 +166,20 @@ class PredictedRows:
     """Rows that a model predicts."""
 
     model: Any  # a `TableModel`
-    encoded: np.ndarray  # (n, k) their features
+    features: Any  # (n, k) a table
+    encoded: np.ndarray  # (n, k) its encoded columns
     predicted: np.ndarray  # (n, n_labels)
-    # Which rows have numbers out of the range of the fit, and which have text that it did not see
-    unfamiliar: tuple[np.ndarray, np.ndarray]
+    # Which rows have numbers, text, units and times unlike those of the fit
+    unfamiliar: tuple[np.ndarray, ...]
 
     def interval(self, coverage) -> tuple[np.ndarray, np.ndarray]:
         """Return the lower and upper ends of the intervals of the predictions."""
-        examples = self.model.held_out_sample_
-        about = None if examples is None else examples.spread_features_of(self.encoded)
-        return self.model._interval_around(self.predicted, coverage, about)
+        return self.model._intervals(self.features, self.predicted, coverage)
 
     def count_learned(self, y) -> int:
         """Return how many rows the model was fitted to, as far as it remembers them."""
+        if self.model.panel_ is not None:
+            return self.model.panel_.n_shared(self.features, self.encoded, y)
         examples = self.model.held_out_sample_
         return 0 if examples is None else examples.n_shared(self.encoded, y)
 
@@ -166,8 +194,9 @@ def sample_rows(n, most, seed) -> np.ndarray:
 def id_columns(file, model) -> list[str]:
     """Return the columns that name the rows of a file, if there are some.
 
-    They are those that the user says, else the first that the model has left out as an id. An id
-    of several columns of a long table consists of features, but names the rows as well.
+    They are those that the user says, else the first that the model has left out as an id, else
+    those of the unit and the time. An id of several columns of a long table consists of features,
+    but names the rows as well.
     """
     if file.ids or file.things:
         return list(file.ids or file.things)
@@ -178,7 +207,8 @@ def id_columns(file, model) -> list[str]:
         for name in file.features
         if left_out.get(name) == choice.reason
     ]
-    return found[:1]
+    places = [] if model.panel_ is None else model.panel_.reader.columns
+    return found[:1] or [name for name in places if name in file.features]
 
 
 def id_texts(features, ids) -> list[str]:
@@ -211,10 +241,38 @@ def take_column(features, name, file, option) -> Any:
     if name in file.source.names:
         raise ValueError(
             f"Rows cannot be {done} by {name!r}, because --id, --ignore, --features or --long "
-            f"leaves that column out; name it in {option} only, which leaves it out as well."
+            f"leaves that column out; name it in {option} only."
         )
     known = listed(map(repr, features), 20) or "there are none"
     raise ValueError(f"No column {name!r} to {verb} by is among the features ({known}).")
+
+
+def take_groups(table, name) -> Any:
+    """Return the column of groups: an id, or a feature, which stays one if it is text.
+
+    Its numbers would be taken as quantities, so they are no feature.
+    """
+    features = table.features
+    if name in table.ids:
+        return table.ids[name]
+    if name in features and not is_numeric_dtype(features[name]):
+        return features[name]
+    return take_column(features, name, table.file, "--group")
+
+
+def panel_of(table, options) -> tuple[Panel | None, list[str]]:
+    """Return where rows belong, by the `GroupOptions`, and sentences that say so; None if nowhere.
+
+    Columns that name the rows can be those of a unit and a time as well.
+    """
+    if options.group is not None:
+        groups = take_groups(table, options.group)
+        return Panel(group_numbers(groups, len(table.y))), []
+    columns = pd.concat([table.ids, table.features], axis=1)
+    found = find_structure(columns, options.unit, options.time, "none", options.dates)
+    if not found:
+        return None, []
+    return PanelReader.fit(columns, found, options.dates).read(columns), found.notes
 
 
 def take_weights(features, name, file, rows=None) -> np.ndarray | None:

@@ -17,6 +17,7 @@ from inldl.rows.inputs import check_predictable
 from inldl.rows.partial import PartialRows
 from inldl.tables import audit, results, table_rows
 from inldl.tables.audit import HeldOut
+from inldl.tables.columns.encoder import NO_FEATURES
 from inldl.tables.model import TableModel
 from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions, ShareOptions
 from inldl.tables.results import Evaluation, FitResult, WriteResult
@@ -51,10 +52,15 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     most_rows = options.most_rows or LEARNED_NUMBERS // len(file.source.names)
     table = file.read(scale=options.scale, normalize=options.normalize, most_rows=most_rows)
     sampled, labels, scale, notes = table.rows is not None, table.labels, table.scale, table.notes
+    ids = list(table.ids)
     n_read, (training, place) = len(table.y), _training_rows(table, options)
-    with _placed(place):
-        prepared = model.prepare(training, labels, options.dates)
     some = training.take(evenly_spaced(len(training), INFLUENCE_ROWS))
+    with _placed(place):
+        where = options.unit, options.time, options.place
+        training = model.place(training, *where, options.dates)
+        notes = [*notes, *training.notes]
+        training = replace(training, features=training.features.drop(columns=ids, errors="ignore"))
+        prepared = model.prepare(training, labels, options.dates)
     sample = some.features, pd.DataFrame(some.rows.y, columns=labels)
     del table, training, some  # large ones should not stay in memory beside encoded columns
     held_out = model.fit_prepared(prepared)
@@ -62,8 +68,12 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     rows, n_left_out = prepared.rows, n_read - len(prepared)
     weight, missing, partly = held_out.rows.weight, rows.holes, sampled or n_left_out
     notes = [*notes, *([_SAMPLED.format(len(rows))] if sampled else [])]
+    notes += [] if options.group is None else [_GROUPED.format(options.group)]
     notes += table_rows.weights_notes(options.weight, n_left_out, weight, held_out.votes)
-    notes += [*model.encoder_.notes_, *table_rows.copies_notes(model.n_copies_)]
+    about_features = [
+        note for note in model.encoder_.notes_ if prepared.panel is None or note != NO_FEATURES
+    ]
+    notes += [*about_features, *table_rows.copies_notes(model.n_copies_)]
     return FitResult(
         model,
         scale,
@@ -85,6 +95,12 @@ _SAMPLED = (
 )
 
 
+_GROUPED = (
+    "Rows of one {!r} are left out together, so errors are those of new ones; shares, too, are "
+    "filled in as if none of their other rows were known, so leave --group out to fill in a table."
+)
+
+
 def _training_rows(table, options):
     """Return the rows that count, and a function that says where they stand in the file.
 
@@ -92,13 +108,12 @@ def _training_rows(table, options):
     """
     features, file = table.features, table.file
     weight = table_rows.take_weights(features, options.weight, file, table.rows)
-    groups = None
-    if options.group is not None:
-        groups = table_rows.take_column(features, options.group, file, "--group")
+    groups = None if options.group is None else table_rows.take_groups(table, options.group)
     votes = table_rows.votes_of(table) if options.votes else None
     number = np.arange(len(table.y)) if table.rows is None else table.rows
     rows = replace(table.known.simplified(), weight=weight, number=number)
-    training = TrainingRows(features, rows, table.sums, votes, groups).weighted()
+    columns = pd.concat([table.ids, features], axis=1) if len(table.ids.columns) else features
+    training = TrainingRows(columns, rows, table.sums, votes, groups).weighted()
     place, weight = file.place_of(training.rows.number), training.rows.weight
     weight = None if weight is None else weight / weight.mean()
     rows = replace(training.rows, weight=weight, number=np.arange(len(training)))
@@ -111,7 +126,8 @@ def _size_of_holes(training, labels, scale, ratios):
     given = rows.y if divisors is None else rows.y * divisors[:, None]
     if rows.constrained:  # bounds say why these are missing
         given = np.where(rows.limited, rows.feasible(), given)
-    return results.size_of_holes(given, labels, scale, divisors is not None, ratios)
+    loose = divisors is not None
+    return results.size_of_holes(given, labels, scale, loose, ratios, training.panel)
 
 
 def complete_table(
@@ -233,7 +249,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
     taken = file.source.names
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + _interval_names(labels, coverage)
-    ids, n_rows, unfamiliar = table_rows.id_columns(file, model), 0, np.zeros(2, int)
+    ids, n_rows, unfamiliar = table_rows.id_columns(file, model), 0, np.zeros(4, int)
     shown = results.ShownRows(file, labels, whole, ids)
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
         for piece in results.pieces_for(model, file, ids, "predicting rows"):
@@ -250,14 +266,22 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
     counts = n_rows, n_rows * len(labels), 0, n_rows
-    notes = _notes_on_unfamiliar(*unfamiliar)
+    notes = _notes_on_unfamiliar(unfamiliar)
     return WriteResult(*counts, **shown.frames(), notes=notes, coverage=coverage)
 
 
-def _notes_on_unfamiliar(n_outside, n_unseen):
+_UNFAMILIAR = (
+    "a number outside its range",
+    "text new to it",
+    "a unit new to it, or without unit or time",
+    "a time more than a step before or after all known ones of their unit",
+)
+
+
+def _notes_on_unfamiliar(counts):
     """Return a note on rows that hold what the fit has not seen, if there are some."""
-    counts = {"a number outside its range": n_outside, "text new to it": n_unseen}
-    parts = [f"{count:,} with {what}" for what, count in counts.items() if count]
+    pairs = zip(counts, _UNFAMILIAR, strict=True)
+    parts = [f"{count:,} with {what}" for count, what in pairs if count]
     if not parts:
         return []
     return [f"Rows unlike those of the fit: {', '.join(parts)}; their shares are less certain."]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GroupKFold
 from threadpoolctl import threadpool_limits
 
 from inldl.datasets import hide
@@ -78,10 +79,14 @@ def hide_more(y, share, generator, loose=False) -> tuple[np.ndarray, np.ndarray]
 
 
 def predicting_trials(table, folds, random_state) -> list[Trial]:
-    """Return trials that hold out each row once."""
-    y, trials = table.rows.y, []
+    """Return trials that hold out each row once, those of one group together."""
+    y, groups, trials = table.rows.y, table.fold_groups, []
     order = np.random.default_rng([random_state, 1]).permutation(len(y))
-    for fold in np.array_split(order, min(folds, len(y))):
+    parts = np.array_split(order, min(folds, len(y)))
+    if groups is not None:
+        kind = GroupKFold(min(folds, len(np.unique(groups))), shuffle=True, random_state=0)
+        parts = [part for _, part in kind.split(y, groups=groups)]
+    for fold in parts:
         out = np.zeros((len(y), 1), bool)
         out[fold] = True
         learned = np.where(out, np.nan, y)
@@ -124,6 +129,8 @@ def try_method(method, table, labels, trials, random_state, dates="auto") -> Att
                 how = random_state, result.seconds, dates
                 found = run_trial(method, table, labels, trial, *how)
                 part = Errors.at(trial.judged, found - trial.truth, weight)
+                if not trial.completes and table.fold_groups is not None:
+                    part = replace(part, row=table.fold_groups[part.row])  # these differ by chance
                 errors[trial.completes].append(part)
                 predicted += 0 if trial.completes else found
         except Exception as error:  # whatever a method raises is a reason, not an end

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from inldl import kernels
 from inldl.rows.partial import PartialRows
@@ -32,6 +33,15 @@ def conformal(scores: Array, coverage: float) -> float:
     """Return the smallest score that a new one exceeds with at most 1 - coverage; inf if none."""
     rank = conformal_rank(len(scores), coverage)
     return np.partition(scores, rank - 1)[rank - 1] if rank <= len(scores) else np.inf
+
+
+def beyond_spells(n: float, coverage: float) -> float:
+    """Return how much wider intervals are that rest on n spells, whose errors go together.
+
+    That is as much as those of Student's distribution are wider than normal ones.
+    """
+    tail = (1 + coverage) / 2
+    return float(stats.t.ppf(tail, max(n, 2.0)) / stats.norm.ppf(tail)) if np.isfinite(n) else 1.0
 
 
 def reach_by_label(labels: Sequence[Array], coverage: float | None = None) -> Array:
@@ -149,16 +159,25 @@ class ErrorModel:
 
     Errors of predictions are all that is known if nothing was hidden, and in rows without an
     observed degree, unless many such rows were among those hidden. `predicted` were made without
-    the rows of degrees `y`.
+    the rows of degrees `y`. Errors of rows of one of the `groups` go together, and only `n_spells`
+    of the errors tell something of their own.
     """
 
     def __init__(
-        self, y: Array, predicted: Array, hidden: HiddenCells | None, about: Any, seed: int
+        self,
+        y: Array,
+        predicted: Array,
+        hidden: HiddenCells | None,
+        about: Any,
+        groups: Array,
+        n_spells: float,
+        seed: int,
     ) -> None:
+        self._groups, self._n_spells = groups, n_spells
         self._of_predictions = [errors[~np.isnan(errors)] for errors in np.abs(y - predicted).T]
         self._hidden, self._about, self._seed = hidden, about, seed
         n_empty = 0 if hidden is None else np.isnan(hidden.left).all(axis=1).sum()
-        self._knows_empty_rows = n_empty >= WHOLE_ROWS
+        self.knows_empty_rows = n_empty >= WHOLE_ROWS
 
     @cached_property
     def _learned(self) -> tuple[SizeForest, list[Array]]:
@@ -168,7 +187,7 @@ class ErrorModel:
         """
         hidden: Any = self._hidden
         shares = np.abs(hidden.filled - hidden.degrees) / _most(self._about)
-        sizes = SizeForest(self._about, shares, hidden.row, self._seed)
+        sizes = SizeForest(self._about, shares, self._groups[hidden.row], self._seed)
         scores = shares / sizes.expected
         n_labels = hidden.left.shape[1]
         return sizes, [scores[hidden.label == label] for label in range(n_labels)]
@@ -185,7 +204,9 @@ class ErrorModel:
         sizes, scores = self._learned
         expected = sizes(about.reshape(-1, about.shape[-1])).reshape(rows.y.shape)
         reach = expected * _most(about) * reach_by_label(scores, coverage)
-        if self._knows_empty_rows:
+        if coverage is not None:
+            reach *= beyond_spells(self._n_spells, coverage)
+        if self.knows_empty_rows:
             return reach
         return np.where(rows.holes.all(axis=1, keepdims=True), predicted, reach)
 

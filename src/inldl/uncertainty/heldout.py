@@ -20,7 +20,7 @@ from inldl.rows.density import GammaDegrees, evenly_spaced, mean_degrees
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import error_covariance, given_observed
 from inldl.uncertainty.conformal import LabelErrors, SizeForest
-from inldl.uncertainty.hiding import hide_each_label
+from inldl.uncertainty.hiding import HiddenCells, hide_each_label
 
 Array = np.ndarray
 KEPT_ROWS = 10_000  # more rows take their time and change little
@@ -112,6 +112,10 @@ class HeldOutSample:
     # (m, n_labels) between what degrees are, if some are not observed, but expected within limits
     lower: Array | None = None
     upper: Array | None = None
+    # Of a panel, whose rows have further degrees hidden in the shape of its holes:
+    left: Array | None = None  # (m, n_labels) what is left of them
+    hidden: Array | None = None  # (m, n_labels) how much each hidden degree counts, 0 if it is not
+    n_spells: float | None = None  # that tell something of their own
 
     @classmethod
     def of(
@@ -157,7 +161,7 @@ class HeldOutSample:
     def n_shared(self, X: Any, degrees: Array) -> int:
         """Return how many rows have the features and the degrees of a row of the fit."""
         known, given = (
-            keys + 3 * row_keys(np.where(np.isnan(y), -1.0, np.round(y, 9)))
+            keys + 3 * degree_keys(y)
             for keys, y in ((self.keys, self.degrees), (row_keys(X), degrees))
         )
         return int(np.isin(given, known).sum())
@@ -181,6 +185,21 @@ class HeldOutSample:
             y = np.where(lower < upper, np.nan, y)
         rows = PartialRows(y, lower, upper)
         return replace(rows, spread_features=self.spread_features, features=self.features)
+
+    def multiply(self, sums: Array) -> None:
+        """Multiply the degrees of each row by what they were divided by: sums are about 1."""
+        self.degrees, self.loose = self.degrees * sums[:, None], True
+        self.left = None if self.left is None else self.left * sums[:, None]
+
+    def hidden_cells(self) -> HiddenCells | None:
+        """Return the degrees that were hidden in a panel, each as often as it counts."""
+        if self.left is None or self.hidden is None:
+            return None
+        row, label = np.nonzero(self.hidden)
+        ends = np.cumsum(self.hidden[row, label])
+        times = np.diff(np.round(ends), prepend=0).astype(int)
+        row, label = np.repeat(row, times), np.repeat(label, times)
+        return HiddenCells(row, label, self.left[row], self.degrees[row, label])
 
     def learned(self, name: str, learn: Callable[[HeldOutSample], Any]) -> Any:
         """Return what `learn` makes of the rows, and keep it under a name for the next time."""
@@ -308,6 +327,11 @@ def row_keys(X: Any) -> Array:
         rows = slice(start, start + KEY_ROWS)
         keys[rows] = (_mixed(X[rows]) * odd).sum(axis=1, dtype=np.uint64)
     return keys
+
+
+def degree_keys(y: Array) -> Array:
+    """Return a number for each row of degrees; those of nine equal decimals have the same."""
+    return row_keys(np.where(np.isnan(y), -1.0, np.round(y, 9)))
 
 
 def _mixed(values: Array) -> Array:

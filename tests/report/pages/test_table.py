@@ -19,6 +19,7 @@ from inldl.report import (
 )
 from inldl.tables.audit import HeldOut
 from inldl.tables.comparison import Comparison, compare
+from inldl.tables.holes import Places
 from inldl.tables.inspect import inspect_table
 from parsed_page import Document
 
@@ -352,6 +353,17 @@ def test_an_inspection_shows_what_was_found(whole):
     difference = float(mass["mean"]) - float(mass["expected"])
     assert float(mass["difference"]) == pytest.approx(difference, abs=2e-4)
     assert ("most frequent sets of missing shares: those of" in page.text) is not whole
+
+
+def test_an_inspection_maps_units_and_times():
+    X = pd.DataFrame([(s, y) for s in "abcdef" for y in range(2000, 2010)], columns=["s", "year"])
+    y = pd.DataFrame(np.random.default_rng(0).dirichlet([3, 2, 2], len(X)), columns=list("ABC"))
+    y.loc[X["year"] < 2004, ["A", "B"]] = np.nan
+    found = inspect_table(X, y, places=Places.of(X))
+    page = inspection_page(found)
+    assert "are missing from 2000 to 2003 for all 6 values of" in document(page).text
+    assert "Where shares are missing" in document(page).text
+    assert "Where shares are missing" not in document(inspection_page(inspect_table(X, y))).text
 
 
 def test_an_inspection_of_a_table_without_holes_or_features():

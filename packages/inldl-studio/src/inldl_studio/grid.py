@@ -2,7 +2,7 @@
 
 import json
 import mmap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -163,22 +163,28 @@ def _sorted(keys, down):
 
 
 def write_grid(
-    folder: Path, file: Any, scale: str, *, completed: bool = False, intervals: bool = False
+    folder: Path,
+    file: Any,
+    scale: str,
+    places: Sequence[str] = (),
+    *,
+    completed: bool = False,
+    intervals: bool = False,
 ) -> None:
     """Write the rows of a file to a folder, so that any part of them can be shown at once.
 
     `cells-<what>.bin` holds the label columns as rows of float64, as they stand in the files;
     `texts.jsonl` has a line with the other columns for each row, and `texts.bin` where each line
-    ends. `completed` and `intervals` say whether `completed_cells` has written the filled ones
-    there, and their intervals.
+    ends. Rows are named by their ids, and by the columns `places`. `completed` and `intervals`
+    say whether `completed_cells` has written the filled ones there, and their intervals.
     """
     from inldl.tables.table import WHOLE
 
-    labels = list(file.labels)
-    rest = [name for name in file.source.names if name not in {*labels, *file.ids}]
-    others = [*file.ids, *rest][:MOST_OTHERS]
+    labels, ids = list(file.labels), [*file.ids, *places]
+    rest = [name for name in file.source.names if name not in {*labels, *ids}]
+    others = [*ids, *rest][:MOST_OTHERS]
     n_rows = _write_pieces(folder, file, others)
-    facts = {"labels": labels, "others": others, "ids": file.ids, "n_rows": n_rows}
+    facts = {"labels": labels, "others": others, "ids": ids, "n_rows": n_rows}
     facts |= {"completed": completed, "intervals": intervals}
     facts |= {"whole": WHOLE.get(scale), "form": cell_form(scale)}
     (folder / "grid.json").write_text(json.dumps(facts), encoding="utf-8")

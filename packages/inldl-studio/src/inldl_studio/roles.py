@@ -1,4 +1,4 @@
-"""Suggest what the columns of a table are: labels, ids or features."""
+"""Suggest what the columns of a table are: labels, units, times, ids or features."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ import pandas as pd
 from inldl.tables.columns import Cells
 from inldl.tables.features import describe_features
 from inldl.tables.reading import gather
+from inldl.tables.structure import find_structure
 from inldl.text import counted
 
 ROLE_ROWS = 50_000  # from which the kinds of columns are detected
@@ -18,16 +19,17 @@ COMPLETE = 2  # rows without a missing share, at least, that must sum to the who
 EXAMPLE_CELLS = 3
 
 
-def suggest_roles(file: Any) -> tuple[pd.DataFrame, int, list[str]]:
+def suggest_roles(file: Any, dates: str = "auto") -> tuple[pd.DataFrame, int, list[str]]:
     """Look at all columns of a file, and suggest what they are.
 
     Columns side by side that sum to 1 or 100 in complete rows seem to hold shares. Columns of
     which a model would say that they are ids seem to name the rows. If the file has labels, these
-    are the labels.
+    are the labels. Columns that `find_structure` finds are those of units and times; `dates` is
+    as it takes it.
 
     Returns a frame with a row for each column (its name, kind, share of missing cells, number of
     distinct values, a remark, a role, and examples of its cells), the number of rows that were
-    looked at, and sentences on what was detected and why these columns are taken as labels.
+    looked at, and sentences on what was detected and why.
     """
     piece, _ = gather(file, ROLE_ROWS)
     values, frame = piece.values, piece.features
@@ -40,13 +42,34 @@ def suggest_roles(file: Any) -> tuple[pd.DataFrame, int, list[str]]:
     ids = (found["kind"] == "id") & ~found["column"].isin(labels)
     role = np.where(found["column"].isin(labels), "label", np.where(ids, "id", "feature"))
     examples = [_examples(frame[name]) for name in found["column"]]
-    return found.assign(role=role, examples=examples), len(frame), [*file.notes, *why]
+    found = found.assign(role=role, examples=examples)
+    panel, where = _panel(frame.drop(columns=labels), dates)
+    for role, names in panel.items():
+        found.loc[found["column"].isin(names), ["role", "remark"]] = (
+            role,
+            f"was found as the {role}",
+        )
+    return found, len(frame), [*file.notes, *why, *where]
 
 
 def _examples(column):
     """Return the first cells that differ, as texts."""
     cells = column.dropna().iloc[:200].unique()[:EXAMPLE_CELLS]
     return [f"{cell:g}" if isinstance(cell, float) else str(cell).strip()[:60] for cell in cells]
+
+
+def _panel(columns, dates):
+    """Return the columns of the unit and of the time, and sentences that say so."""
+    found = find_structure(columns, dates=dates)
+    facts = [
+        note.rpartition("; ")[0].replace("are taken as", "seem to be", 1) for note in found.notes
+    ]
+    notes = [f"{fact}; give these columns another role if that is wrong." for fact in facts]
+    if empty := [name for name in (*found.unit, *found.time) if columns[name].isna().any()]:
+        where = " and ".join(map(repr, empty))
+        notes[0] = f"{facts[0]}; fill in the empty cells of {where} to make use of that."
+        return {}, notes
+    return {"unit": found.unit, "time": found.time}, notes
 
 
 def _labels(columns):

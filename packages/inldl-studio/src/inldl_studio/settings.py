@@ -13,10 +13,10 @@ from inldl.tables.options import (
     ColumnOptions,
     FileOptions,
     FillOptions,
+    GroupOptions,
     LearnOptions,
     Options,
-    ScaleOptions,
-    ShareOptions,
+    PanelOptions,
     flag_of,
     names,
     type_of,
@@ -25,6 +25,8 @@ from inldl.tables.options import (
 ROLES = {
     "label": "holds shares; missing ones are filled in",
     "feature": "helps to predict the shares",
+    "unit": "names what has several rows, such as a country; several columns name it together",
+    "time": "says when: a year or a date, or a year and a month together",
     "id": "names the rows",
     "ignored": "is not used",
     "weight": "says how much each row counts",
@@ -72,8 +74,8 @@ DEFAULTS = {"roles": {}, "method": "auto"} | {each["name"]: each["default"] for 
 # What results depend on; those of other tasks depend on everything.
 _USED = {
     "look": READING,
-    "inspect": ["roles", "edits", *names(ColumnOptions, ScaleOptions)],
-    "compare": ["roles", "edits", "ratios", *names(ColumnOptions, ShareOptions)],
+    "inspect": ["roles", "edits", *names(ColumnOptions, PanelOptions)],
+    "compare": ["roles", "edits", "ratios", *names(ColumnOptions, GroupOptions)],
 }
 
 
@@ -104,9 +106,9 @@ def _is_possible(control: dict[str, Any], value: Any) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST_TEXT
 
 
-def named(settings: dict[str, Any], role: str) -> list[str]:
-    """Return the columns with a role."""
-    return [name for name, each in settings["roles"].items() if each == role]
+def named(settings: dict[str, Any], *roles: str) -> list[str]:
+    """Return the columns with a role, or one of several."""
+    return [name for name, each in settings["roles"].items() if each in roles]
 
 
 def one(settings: dict[str, Any], role: str) -> str | None:
@@ -141,9 +143,10 @@ def columns(settings: dict[str, Any]) -> ColumnOptions:
 
 
 def learning(settings: dict[str, Any]) -> LearnOptions:
-    """Return how a model is fitted."""
+    """Return how a model is fitted; units and times are those on the page, and never found."""
     roles = {role: one(settings, role) for role in ("weight", "group")}
-    return chosen(LearnOptions, settings, **roles)
+    panel = {role: named(settings, role) or "none" for role in ("unit", "time")}
+    return chosen(LearnOptions, settings, **roles, **panel)
 
 
 def is_stale(run: dict[str, Any], table: dict[str, Any]) -> bool:

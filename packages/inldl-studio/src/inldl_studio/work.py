@@ -25,8 +25,8 @@ from inldl.tables.options import (
     AskOptions,
     FileOptions,
     FillOptions,
-    ScaleOptions,
-    ShareOptions,
+    GroupOptions,
+    PanelOptions,
     names,
 )
 from inldl.tables.questions import ask_table, read_answers
@@ -151,7 +151,7 @@ def look(task: Task) -> None:
     task.step("Reading", 1)
     long = task.settings["long"] or None
     file = TableFile(task.path, None, options.chosen(FileOptions, task.settings), long=long)
-    found, n_rows, notes = suggest_roles(file)
+    found, n_rows, notes = suggest_roles(file, task.settings["dates"])
     task.finish(columns=found.astype(object).to_dict("records"), n_rows=n_rows, notes=notes)
 
 
@@ -159,9 +159,9 @@ def inspect(task: Task) -> None:
     """Look at the shares of a table."""
     task.step("Reading", 3)
     file = task.open()
-    found, read, notes = inspect_file(file, ScaleOptions.of(options.learning(task.settings)))
+    found, read, notes = inspect_file(file, PanelOptions.of(options.learning(task.settings)))
     task.step("Preparing the rows")
-    write_grid(task.folder, file, read.scale)
+    write_grid(task.folder, file, read.scale, options.named(task.settings, "unit", "time"))
     task.step("Drawing")
     known = read.degrees.notna().to_numpy()
     task.finish(inspection_page(found, known, f"A look at {task.name}", notes), scale=read.scale)
@@ -190,7 +190,7 @@ def complete(task: Task) -> None:
     files = {"table": plain} | _draws(plain, filling.n_draws)
     task.step("Preparing the rows")
     shown = {"completed": True, "intervals": bool(coverage)}
-    write_grid(task.folder, file, learned.scale, **shown)
+    write_grid(task.folder, file, learned.scale, options.named(settings, "unit", "time"), **shown)
     task.step("Drawing the report")
     files |= {"detailed" if coverage else "marked": detailed}
     files |= {"model": task.out("model", ".inldl"), "report": task.out("report", ".html")}
@@ -249,8 +249,7 @@ def compare(task: Task) -> None:
         raise ValueError(COMPARING)
     file, wanted = task.open(), task.given["methods"] or list(DEFAULT)
     task.step("Comparing methods", 1)
-    shares = ShareOptions.of(options.learning(task.settings))
-    found, notes = compare_file(file, wanted, shares)
+    found, notes = compare_file(file, wanted, GroupOptions.of(options.learning(task.settings)))
     document = comparison_page(found, f"Methods for {task.name}", notes)
     task.finish(document, recommended=str(found.recommended))
 

@@ -248,6 +248,42 @@ def _pattern(axes, observed, counts):
 
 
 @drawn
+def map_of_places(shares, *, width=FULL) -> Drawing:
+    """Draw how much is missing by unit and time, in a panel for each title.
+
+    Hatched are units that have no row at a time. Of many units, 400 at even steps are drawn.
+
+    Parameters
+    ----------
+    shares : dict of str to DataFrame
+        By title, the share of cells that are missing: units down, times across. The frames have
+        names on both axes, and there is at least one.
+    """
+    if not shares or any(not frame.size for frame in shares.values()):
+        raise ValueError("shares must have a frame with rows and columns for each title.")
+    frames = [_at_even_steps(frame) for frame in shares.values()]
+    columns = min(len(shares), 1 if width < FULL else 2)
+    panels = style.titled_panels(style.shortened(shares), width, 1, columns)
+    for at, (axes, frame) in enumerate(zip(panels.values(), frames, strict=True)):
+        values = frame.to_numpy(dtype=float)
+        image = _squares(axes, values, cmap=SHADES, vmin=0, vmax=1)
+        space = width / columns - 0.4 - style.widest(axes.figure, _row_names(frame.index))
+        names = style.name_columns(axes, frame.columns, max(space, 0.5) / frame.shape[1])
+        axes.set_xlabel(style.shortened([frame.columns.name])[0])
+        if at % columns == 0:
+            _name_rows(axes, frame.index, values)
+    tall = _tall(values, frame.index) + names + 0.5
+    image.figure.set_figheight(-(-len(shares) // columns) * tall + SCALE)
+    _colour_bar(image, list(panels.values()), "share missing")
+    return image.figure
+
+
+def _at_even_steps(frame):
+    n = len(frame)
+    return frame.iloc[np.linspace(0, n - 1, min(n, MOST_DRAWN_ROWS)).round().astype(int)]
+
+
+@drawn
 def holes_per_row(counts, *, width=COLUMN) -> Drawing:
     """Draw how many rows have no hole, one hole, two holes, and so on.
 

@@ -16,7 +16,7 @@ from inldl.report.document import (
     picture_and_table,
 )
 from inldl.report.figures import comparison as comparison_figure
-from inldl.report.figures import hidden_mass, holes_per_row, missing_map
+from inldl.report.figures import hidden_mass, holes_per_row, map_of_places, missing_map
 from inldl.report.style import FULL, shortened
 from inldl.tables.audit import error, form_of, in_unit
 from inldl.tables.comparison import Comparison
@@ -196,6 +196,7 @@ def inspection_page(inspection, observed=None, title="A look at a table", notes=
     details = {
         "What is missing": [
             _map(inspection, observed),
+            *_places(inspection.maps),
             *_per_row(inspection),
             _patterns(inspection),
         ],
@@ -251,6 +252,11 @@ def _map(inspection, observed):
             f"{patterns['rows'].sum():,} of {inspection.n_rows:,} rows."
         )
     return picture(draw, f"{caption} Above: how much of each label is missing.", "missing")
+
+
+def _places(maps):
+    caption = "Where shares are missing: the darker, the more. Hatched: the table has no such row."
+    return [picture(partial(map_of_places, maps), caption, "places")] if maps else []
 
 
 def _per_row(inspection):

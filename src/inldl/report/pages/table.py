@@ -27,7 +27,7 @@ from inldl.tables.results import Evaluation, FitResult, WriteResult
 from inldl.text import counted, listed
 
 FILLED = (
-    "A share is filled in from the known shares of its row, and from the features if there are "
+    "A share is filled in from the known shares of its row, {}and from the features if there are "
     "any, so that the row sums to the whole. How much each of them counts was found with shares "
     "that were hidden on purpose."
 )
@@ -94,11 +94,11 @@ def completion_page(
     facts = [("Table", table), ("Completed table", out), ("Method", str(model.method))]
     facts.append(("Rows", f"{written.n_rows:,}"))
     notes = [*([] if learned is None else learned.notes), *_of_holes(written, held_out)]
-    sections = [_before_and_after(written), *quality_sections(held_out, influence)]
+    sections = [_before_and_after(written, model), *quality_sections(held_out, influence)]
     return Document(f"{table}, completed", summary, facts, notes, sections)
 
 
-def _before_and_after(written):
+def _before_and_after(written, model):
     caption = (
         f"{counted(len(written.after), 'row')} of the table, before and after. Hatched cells were "
         "missing, a dot marks a share that was filled in; known shares stay as they are. The "
@@ -107,8 +107,9 @@ def _before_and_after(written):
     marks = np.where(written.before.isna(), "best", "")
     draw = partial(completion_map, written.before, written.after, list(written.after.columns))
     rows = "The completed rows; shares that were filled in are bold."
+    others = "" if model.panel_ is None else "from other rows of its unit and time, "
     blocks = [
-        Paragraph(BELOW_RECORDED if written.below_recorded else FILLED),
+        Paragraph(BELOW_RECORDED if written.below_recorded else FILLED.format(others)),
         picture(draw, caption, "completion"),
         _rows(written, marks, rows, "completed"),
     ]
@@ -189,9 +190,10 @@ def _of_holes(written, held_out):
 def _measured_at(learned):
     """Return the shares that tell how good filled ones are, and what they are.
 
-    They are those of new rows where no share could be hidden, or most are missing in whole rows.
+    They are those of new rows where no share could be hidden, or most are missing in whole rows,
+    unless such rows were hidden among others of their units.
     """
-    whole_rows = learned.n_empty > learned.n_missing / 2
+    whole_rows = learned.model.panel_ is None and learned.n_empty > learned.n_missing / 2
     if learned.completion.unknown:
         return learned.completion, ""
     if learned.completion.overall()["n"] and not whole_rows:
@@ -251,7 +253,10 @@ def model_page(learned: FitResult, table: str, influence: pd.DataFrame | None = 
     facts = [("Table", table), ("Method", str(learned.model.method))]
     facts.append(("Labels", ", ".join(labels)))
     error = "Error at known shares" if findings.depends_on_size(learned.size) else "Expected error"
-    measured = ("known shares of rows that were left out", error)
+    panel, at = learned.model.panel_, "known shares of rows that were left out"
+    if panel is not None and panel.time is not None:
+        at = "known shares of the last rows of units, each predicted from the rows before it"
+    measured = (at, error)
     measured = OF_RATIOS if learned.model.known == "ratios" else measured
     summary = [
         f"Learned {counted(len(labels), 'label')} from {counted(learned.n_rows, 'row')} with "

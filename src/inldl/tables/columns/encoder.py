@@ -211,12 +211,13 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         """
         return self._unfamiliar(self._read(X))
 
-    def _unfamiliar(self, cells):
-        """Do the same for what was read."""
+    def _unfamiliar(self, cells, without=()):
+        """Do the same for what was read, but for some columns."""
         outside, unseen = np.zeros((2, len(cells[0])), bool)
         for column, values in zip(self.columns_, cells, strict=bool(self.columns_)):
-            rows = outside if column.ordered else unseen
-            rows |= column.unfamiliar(values)
+            if column.name not in without:
+                rows = outside if column.ordered else unseen
+                rows |= column.unfamiliar(values)
         return outside, unseen
 
     def add_to(self, graph) -> str:
