@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from inldl.rows.density import EDGES, GammaDegrees, GridDensity
+from inldl.rows.density import GammaDegrees
+from inldl.rows.grid import EDGES, GridDensity
 from inldl.rows.partial import PartialRows
 
 NAN = np.nan

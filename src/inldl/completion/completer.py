@@ -1,16 +1,18 @@
 """Complete rows with a mixture of members, weighed by degrees that were hidden on purpose."""
 
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.stats import norm
 
 from inldl.completion.asking import RowErrors
 from inldl.completion.members import Mixture, refilled
-from inldl.rows.density import GammaDegrees
+from inldl.rows.density import FILL_ROWS, GammaDegrees
+from inldl.rows.grid import Tail, rank_correlation
 from inldl.rows.missingness import fill_top_k, mechanism_of, most_errors, top_k_rows
 from inldl.rows.partial import PartialRows, add_slack, largest_sum
+from inldl.rows.scales import DrawScale, LogScale, ShareScale
 from inldl.solvers.gaussian import error_covariance
 from inldl.solvers.linear import weights_towards
 from inldl.uncertainty.conformal import ErrorModel, error_features
@@ -18,6 +20,7 @@ from inldl.uncertainty.draws import NUMBERS, TRIALS, JointNormal, Learned, covar
 from inldl.uncertainty.hiding import HiddenCells, share_of_holes, weights_of_holes
 from inldl.uncertainty.spells import weights_by_errors
 
+ERRORS = {"shares": ShareScale, "ratios": LogScale}  # on which scale they are to be small
 FEWEST = 20  # degrees that are needed to weigh the members at all
 FEWEST_FOR_DRAWS = 100  # degrees that are needed to weigh the centre of draws
 PULL = 20.0  # one over the variance with which weights are expected around these
@@ -48,6 +51,9 @@ class Completer:
         For the folds and the trees.
     n_jobs : int or None, default=None
         Threads; the result is the same to the bit.
+    error : {"shares", "ratios"}, default="shares"
+        What is to be small: errors of degrees, or of their logarithms, in which ratios of small
+        degrees count as much as those of large ones.
 
     Attributes
     ----------
@@ -57,40 +63,29 @@ class Completer:
         The degrees that the weights rest on. Fewer than 20 are not enough: all weight is on
         filling near the prediction then. None if nothing could be hidden.
     hole_weights_ : ndarray of shape (m,) or None
-        How much each of the refilled degrees counts where the error at holes is estimated, see
-        `inldl.uncertainty.hiding`. None if hardly any are like the missing ones.
+        How much each of them counts in the expected error at holes; None if hardly any are alike.
     errors_ : ErrorModel
         How large errors are expected to be.
     top_k_ : GammaDegrees or None
         What fills holes instead of the members, if only the largest degrees are recorded.
     limited_ : bool
         Whether some degrees of the rows were not observed, but had limits.
-    limited_degrees_ : GammaDegrees
-        How degrees vary around what is expected of them, which fills holes that have limits.
     """
 
-    def __init__(self, seed=0, n_jobs=None):
+    def __init__(self, seed=0, n_jobs=None, error="shares"):
         self.seed = seed
         self.n_jobs = n_jobs
+        self.error = error
 
     def fit(
-        self,
-        rows,
-        predicted,
-        groups=None,
-        expected=None,
-        loose=False,
-        hidden=None,
-        n_spells=None,
+        self, rows, predicted, groups=None, expected=None, loose=False, hidden=None, n_spells=None
     ) -> "Completer":
         """Learn from rows; return the completer itself.
 
         Parameters
         ----------
-        rows : PartialRows
-            The rows.
-        predicted : ndarray of shape (n, n_labels)
-            Predictions, each made without the row.
+        rows, predicted : PartialRows, ndarray of shape (n, n_labels)
+            The rows, and predictions, each made without the row.
         groups : ndarray of int of shape (n,), optional
             Rows of one group are held out together.
         expected : ndarray of shape (n, n_labels), optional
@@ -120,9 +115,11 @@ class Completer:
             self.top_k_ = GammaDegrees.learn(top_k_rows(y), by_size=True)
         known = np.flatnonzero(~np.isnan(y).all(axis=1))
         self.limited_, only_expected = rows.constrained, rows.limited[known]
+        self._limits = rows.take(known)
         rows = replace(rows.unconstrained(), y=y, number=np.arange(len(y))).take(known)
         predicted, groups = predicted[known], rows.number if groups is None else groups[known]
         self._rows, self._predicted = rows, predicted
+        self._scale = ERRORS[self.error](rows.y)
         self._learned: dict[tuple[int, int], Learned] = {}
         self.members_ = self._learn(rows, predicted, hidden, TREES)
         plain = "near" if hidden is None else "scaled"
@@ -132,7 +129,8 @@ class Completer:
         self._refilled, self._as_predicted, about = None, hidden is None, None
         if trials is not None:
             self._refilled, about = self._weigh(rows, only_expected, *trials[:3])
-            bare, made = trials[3], np.tensordot(list(self.weights_.values()), trials[4], 1)
+            weights, bare = list(self.weights_.values()), trials[3]
+            made = self._scale.back(np.tensordot(weights, self._scale.of(trials[4]), 1))
             off = [np.nanmean((rows.y[bare] - each) ** 2) for each in (made, predicted[bare])]
             self._as_predicted = hidden is None and off[0] > off[1]
         how = np.arange(len(rows)) if hidden is None else groups, self._n_spells, self.seed
@@ -157,7 +155,7 @@ class Completer:
         n, n_labels = self._rows.y.shape
         with_trees = min(n, self._n_spells) >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         n_trees = int(with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1) * most_trees)
-        return Mixture(rows, predicted, n_trees, self.seed, self.n_jobs, hidden)
+        return Mixture(rows, predicted, n_trees, self.seed, self.n_jobs, hidden, self._scale)
 
     def _weigh(self, rows, only_expected, hidden, fills, variance):
         """Mix the members such that the error at hidden degrees is small.
@@ -173,7 +171,9 @@ class Completer:
                 errors = np.abs(fills[:, *hidden.at] - hidden.degrees).mean(axis=1)
                 safe = np.where(np.array(self.members_.names) == "scaled", PLAIN, 1 - PLAIN)
                 safe = weights_by_errors(errors, self._n_spells - FREE_SPELLS, safe)
-            judged = fills[:, *hidden.at].T, hidden.degrees, weights
+            at, scale = hidden.at, self._scale
+            degrees = scale.of(rows.y[hidden.row])[at]
+            judged = scale.of(fills)[:, *at].T, degrees, weights
             best = weights_towards(safe, PULL, *judged).tolist()
             self.weights_ = dict(zip(self.members_.names, best, strict=True))
         # How large errors are, only observed degrees can tell.
@@ -181,7 +181,7 @@ class Completer:
         fills, variance = fills[:, seen], variance[seen]
         hidden = replace(hidden, weights=weights).take(seen)
         left = replace(rows.take(hidden.row), y=hidden.left)
-        mixed = np.tensordot(list(self.weights_.values()), fills, 1)
+        mixed = self.members_.mixed(list(self.weights_.values()), left, fills)
         about = error_features(left, mixed, variance, fills)
         return replace(hidden, filled=mixed[hidden.at]), about[hidden.at]
 
@@ -201,7 +201,7 @@ class Completer:
 
     @property
     def hole_weights_(self) -> np.ndarray | None:
-        """Return how much each refilled degree counts where the error at holes is estimated."""
+        """Return how much each refilled degree counts in the expected error at holes."""
         y = self._rows.y
         unlike = self.top_k_ is not None or (self.limited_ and not np.isnan(y).any())
         if self._refilled is None or unlike:
@@ -212,10 +212,7 @@ class Completer:
         return None if weights is None else weights[self._refilled.label < self._n_labels]
 
     def most_errors(self, y, filled) -> np.ndarray:
-        """Return the largest sum of absolute errors that the holes of each row can have.
-
-        What a row of loose sums may lack counts among them, so it is a little more than that.
-        """
+        """Return the largest sum of absolute errors that the holes of each row can have."""
         if self._lack is not None:
             y, filled = (add_slack(table / self._whole) for table in (y, filled))
         return most_errors(self._with_bounds(PartialRows(y)), filled) * self._whole
@@ -224,26 +221,27 @@ class Completer:
         """Return rows whose holes are at most the recorded degrees, if these are the largest."""
         return rows if self.top_k_ is None else top_k_rows(rows.y)
 
-    @property
+    @cached_property
     def limited_degrees_(self) -> GammaDegrees:
         """Return how degrees vary around what is expected of them."""
-        y, found = self._rows.y, self._refilled
+        y, found, tail = self._rows.y, self._refilled, None
         if found is not None:
             around = found.filled, found.degrees, found.label
         else:
             row, label = np.nonzero(~np.isnan(y))
             around = self._predicted[row, label], y[row, label], label
-        return GammaDegrees.of_errors(*around, y.shape[1], self.limited_)
+        if self.limited_:
+            expected = self._filled(self._limits, self._predicted)[0]
+            tail = Tail.learn(self._limits, expected, rank_correlation(*around))
+        return GammaDegrees.of_errors(*around, y.shape[1], tail)
 
     def fill(self, rows, predicted) -> np.ndarray:
         """Return the rows with their holes filled.
 
         Parameters
         ----------
-        rows : PartialRows
-            The rows.
-        predicted : ndarray of shape (n, n_labels)
-            Predictions; those made without the rows, if the rows were learned from.
+        rows, predicted : PartialRows, ndarray of shape (n, n_labels)
+            The rows, and predictions; those made without the rows, if these were learned from.
         """
 
         def complete(some, predicted, _):
@@ -272,9 +270,10 @@ class Completer:
         tables = np.empty((n_tables, *rows.y.shape))
         for at, block in rows.blocks(at_once):
             tables[:, at] = complete(block, predicted[at], at.start)
-        some = rows.limited_rows
-        if len(some):
-            tables[:, some] = within(*tables[:, some], rows.take(some))
+        limited = rows.limited_rows
+        for some in np.split(limited, range(FILL_ROWS, len(limited), FILL_ROWS)):
+            if len(some):
+                tables[:, some] = within(*tables[:, some], rows.take(some))
         return tables
 
     def _ends(self, rows, filled, about, coverage):
@@ -287,8 +286,7 @@ class Completer:
     def row_errors(self, rows, predicted) -> RowErrors:
         """Return what is known about the errors at the holes of rows, a `RowErrors`.
 
-        There are two estimates of their sizes: spreads, and widths of intervals, which end at what
-        is possible. The geometric mean is taken of a spread and of what a normal error would have.
+        Their sizes are geometric means of spreads and of what widths of intervals say.
         """
 
         def complete(some, predicted, _):
@@ -316,17 +314,12 @@ class Completer:
         ----------
         rows, predicted
             As for `fill`.
-        n_draws : int
-            The number of tables.
-        seed : int
-            Of the random numbers.
+        n_draws, seed : int
+            The number of tables, and the seed of the random numbers.
         first : int, default=0
             The number of the first row, if these are some rows of a table.
 
-        Returns
-        -------
-        ndarray of shape (n_draws, n, n_labels)
-            A degree that the row gives is the same in all of them.
+        Returns an array of shape (n_draws, n, n_labels).
         """
 
         def complete(some, predicted, start):
@@ -347,7 +340,8 @@ class Completer:
         if (n_draws, seed) not in self._learned:
             rows, known = self._rows, covariates(self._rows, self._predicted)
             normal = self.members_.members[self.members_.names.index("normal")]
-            chain = JointNormal(rows.y, known, normal.fill(rows, self.members_.predicted)[0])
+            start = normal.fill(rows, self.members_.predicted)[0]
+            chain = JointNormal(rows.y, known, start, DrawScale(rows.y))
             learned = Learned(chain, n_draws, np.random.default_rng([seed, 0]))
             judged = self._refilled
             if self.top_k_ is None and judged is not None and len(judged.row) >= FEWEST_FOR_DRAWS:
@@ -365,7 +359,8 @@ class Completer:
             rows, filled = rows.unconstrained().take(unsure), filled[unsure]
             spread, learned = self._reach(rows, about[unsure]), self._could_learn(n_draws, seed)
             around = learned.around(rows.y, known, filled, generator)
-            out[1:, unsure] = draw_rows(self._with_bounds(rows), *around, spread)
+            about = learned.scale, *around, spread
+            out[1:, unsure] = draw_rows(self._with_bounds(rows), *about)
         return out
 
     def _reach(self, rows, about, coverage=None):
@@ -389,12 +384,12 @@ class Completer:
         return filled, error_features(rows, filled, variance, fills)
 
 
-def learn_completer(kept, n_jobs=None) -> Completer:
+def learn_completer(kept, n_jobs=None, error="shares") -> Completer:
     """Return what a `HeldOutSample` tells about completing, learned when first asked for."""
 
     def learn(kept):
         expected = None if kept.lower is None else kept.degrees
         about = kept.groups, expected, kept.loose, kept.hidden_cells(), kept.n_spells
-        return Completer(n_jobs=n_jobs).fit(kept.rows(), kept.predicted, *about)
+        return Completer(n_jobs=n_jobs, error=error).fit(kept.rows(), kept.predicted, *about)
 
-    return kept.learned("completer", learn)
+    return kept.learned(f"completer of {error}", learn)

@@ -16,15 +16,14 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from inldl import kernels
-from inldl.completion.normal import Normal
+from inldl.completion.normal import LogNormal, Normal, RootNormal
 from inldl.rows.density import mean_degrees
 from inldl.rows.missingness import mechanism_of
 from inldl.rows.partial import PartialRows
+from inldl.rows.scales import LogScale, RootScale, ShareScale
 from inldl.solvers.gaussian import (
     TINY,
     fill_in_proportion,
-    given_observed,
-    pairwise_covariance,
 )
 from inldl.uncertainty.hiding import HiddenCells, hide_each_label
 
@@ -77,7 +76,9 @@ class Mixture:
         seed: int = 0,
         n_jobs: int | None = None,
         hidden: HiddenCells | None = None,
+        scale: ShareScale | None = None,
     ) -> None:
+        self.scale = ShareScale(rows.y) if scale is None else scale
         self._contrary, self._means = contrary_labels(rows.y, predicted), predicted.mean(axis=0)
         if hidden is not None:  # paths may point the wrong way, but give nothing away
             self._contrary[:] = False
@@ -106,7 +107,8 @@ class Mixture:
         if n not in self._filled:
             member = self.members[n - 1]
             before = self.fill_hidden(n - 1) if member.follows else None
-            left, predicted = PartialRows(self.hidden.left), self.predicted[self.hidden.row]
+            left = replace(self.rows.take(self.hidden.row), y=self.hidden.left)
+            predicted = self.predicted[self.hidden.row]
             self._filled[n] = member.fill(left, predicted, before)[0]
         return self._filled[n]
 
@@ -138,7 +140,8 @@ class Mixture:
 
     def mixed(self, weights: Array, rows: PartialRows, fills: Array) -> Array:
         """Return rows filled by a mixture, none far above what is known, where rows allow it."""
-        filled = np.where(rows.holes, np.tensordot(weights, fills, 1), rows.y)
+        mixed = self.scale.back(np.tensordot(weights, self.scale.of(fills), 1))
+        filled = rows.project(mixed, np.maximum(mixed, 0) + TINY)
         far = (rows.holes & (filled > self._most)).any(axis=1)
         far &= np.where(rows.holes, self._most, 0).sum(axis=1) > rows.rest
         if far.any():
@@ -236,31 +239,6 @@ class Scaled:
         return fill_in_proportion(rows.y, predicted), None
 
 
-class RootNormal:
-    """Fill with what is expected if the errors of square roots are normal.
-
-    They are of one size for small and large degrees. The square of a normal number of mean m and
-    variance v has the mean m^2 + v and the variance 4 m^2 v + 2 v^2.
-    """
-
-    name, safe, follows = "root normal", 0.25, False
-
-    def __init__(self, covariance: Array) -> None:
-        self.covariance = covariance
-
-    @classmethod
-    def learn(cls, training: Mixture) -> Self:
-        """Learn the covariance of the errors of roots."""
-        return cls(pairwise_covariance(_root(training.rows.y) - _root(training.predicted)))
-
-    def fill(self, rows: PartialRows, predicted: Array, before: Any = None) -> tuple[Array, Array]:
-        """Return completed rows, and the variances of their errors."""
-        mean, v = given_observed(_root(rows.y), _root(predicted), self.covariance)
-        mean = np.maximum(mean, 0)
-        variance = 4 * mean**2 * v + 2 * v**2
-        return rows.project(mean**2 + v, variance + TINY), variance
-
-
 class Forest:
     """Fill with extra trees, one forest for each label.
 
@@ -271,8 +249,10 @@ class Forest:
 
     name, safe, follows = "forest", 0.0, True
 
-    def __init__(self, forests: list[kernels.ExtraTrees | None], n_jobs: int | None) -> None:
-        self.forests, self.n_jobs = forests, n_jobs
+    def __init__(
+        self, forests: list[kernels.ExtraTrees | None], scale: ShareScale, n_jobs: int | None
+    ) -> None:
+        self.forests, self.scale, self.n_jobs = forests, scale, n_jobs
 
     @classmethod
     def learn(cls, training: Mixture) -> Self | None:
@@ -281,15 +261,19 @@ class Forest:
             return None
         hidden, predicted = training.hidden, training.predicted[training.hidden.row]
         seen = _tree_features(PartialRows(hidden.left), training.fill_hidden(), predicted)
+        scale = (
+            training.scale if isinstance(training.scale, LogScale) else RootScale(training.rows.y)
+        )
+        degrees = scale.of(training.rows.y[hidden.row])
 
         def grow(label: int, at: Array) -> kernels.ExtraTrees | None:
             if not at.any():
                 return None
             how = {"n_trees": training.n_trees, "seed": training.seed + label}
-            return kernels.ExtraTrees(seen[at], hidden.degrees[at], **how)
+            return kernels.ExtraTrees(seen[at], degrees[at, label], **how)
 
         labels = (hidden.label == label for label in range(hidden.left.shape[1]))
-        return cls(_each_label(grow, labels, training.n_jobs), training.n_jobs)
+        return cls(_each_label(grow, labels, training.n_jobs), scale, training.n_jobs)
 
     def fill(self, rows: PartialRows, predicted: Array, before: Any) -> tuple[Array, None]:
         """Return completed rows."""
@@ -298,23 +282,20 @@ class Forest:
         def predict(label: int, forest: kernels.ExtraTrees | None) -> Array:
             at = holes[:, label]
             if forest is None or not at.any():
-                return before[at, label]
+                return self.scale.of(before)[at, label]
             return forest.predict(seen[at])
 
-        out = before.copy()
+        out = self.scale.of(before).copy()
         for label, values in enumerate(_each_label(predict, self.forests, self.n_jobs)):
             out[holes[:, label], label] = values
-        return rows.project(out, np.ones(out.shape[1])), None
+        out = self.scale.back(out)
+        return rows.project(out, np.maximum(out, 0) + TINY), None
 
 
 class SecondForest(Forest):
     """Go on from the first forest in the same way."""
 
     name = "second forest"
-
-
-def _root(values: Array) -> Array:
-    return np.sqrt(np.maximum(values, 0))
 
 
 def _tree_features(rows: PartialRows, filled: Array, predicted: Array) -> Array:
@@ -328,4 +309,4 @@ def _each_label(function: Callable, items: Iterable[Any], n_jobs: int | None) ->
     return Parallel(n_jobs=n_jobs, prefer="threads")(calls)
 
 
-MEMBERS: list[type[Member]] = [Near, Scaled, Normal, RootNormal, Forest, SecondForest]
+MEMBERS: list[type[Member]] = [Near, Scaled, Normal, LogNormal, RootNormal, Forest, SecondForest]

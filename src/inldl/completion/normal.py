@@ -1,8 +1,9 @@
 """Fill holes with what is expected of normal rows, given what is known of them.
 
-The errors of the prediction are taken as normal around a linear function of the prediction and of
-a few features. It is fitted by expectation maximisation [1]_: the holes are filled with what is
-expected of them, and the function and the covariance are estimated from the filled rows, in turns.
+The errors of the prediction are taken as normal on some scale (shares, their roots or logarithms),
+around a linear function of the prediction and of a few features. It is fitted by expectation
+maximisation [1]_: the holes are filled with what is expected of them, and the function and the
+covariance are estimated from the filled rows, in turns.
 
 .. [1] A. P. Dempster, N. M. Laird and D. B. Rubin, "Maximum Likelihood from Incomplete Data via
    the EM Algorithm", Journal of the Royal Statistical Society B 39(1), 1977.
@@ -16,11 +17,13 @@ import numpy as np
 
 from inldl.rows.density import evenly_spaced
 from inldl.rows.partial import PartialRows
+from inldl.rows.scales import LogScale, RootScale, ShareScale
 from inldl.solvers.gaussian import (
     TINY,
     centred,
     error_covariance,
     given_observed,
+    pairwise_covariance,
     unrelated_errors,
 )
 from inldl.uncertainty.draws import principal_axes
@@ -57,22 +60,29 @@ class Normal:
     """
 
     name, safe, follows = "normal", 0.5, False
+    kind: type[ShareScale] = ShareScale
+    iterated = True  # whether it goes on from the covariance of pairs
+    median = False  # whether holes get their median, which is right for ratios, and not their mean
 
     @classmethod
     def learn(cls, training: Any) -> Self:
         """Learn from rows and predictions."""
-        return cls(training.rows, training.predicted)
+        found = cls(training.rows, training.predicted)
+        found.median = isinstance(training.scale, LogScale)
+        return found
 
     def __init__(self, rows: PartialRows, predicted: Array, work: float = NORMAL_WORK) -> None:
-        n_labels = rows.y.shape[1]
+        n_labels, self.scale = rows.y.shape[1], self.kind(rows.y)
         some = evenly_spaced(len(rows), int(min(NORMAL_ROWS, work // n_labels**3)))
+        predicted, y = self.scale.of(predicted), self.scale.of(rows.y)
         self._mean, self._unit = predicted.mean(axis=0), predicted.std(axis=0).max() + TINY**0.5
         self._axes = self._ends = None
         if rows.features is not None:
             self._axes, self._ends = principal_axes(rows.features), _reach(rows.features)
-        known, errors = self._known(predicted, rows), rows.y - predicted
-        self.coef, self.covariance = np.zeros((known.shape[1], n_labels)), error_covariance(errors)
-        if len(some) >= ROWS_FOR_LABEL * n_labels:
+        known, errors = self._known(predicted, rows), y - predicted
+        covariance = error_covariance if self.scale.of_sum_0 else pairwise_covariance
+        self.coef, self.covariance = np.zeros((known.shape[1], n_labels)), covariance(errors)
+        if self.iterated and len(some) >= ROWS_FOR_LABEL * n_labels:
             self._fit(errors[some], known[some])
 
     def _known(self, predicted, rows):
@@ -90,13 +100,41 @@ class Normal:
             filled, left = _expected(errors, known @ self.coef, self.covariance)
             self.coef = least_squares @ filled
             apart = filled - known @ self.coef
-            self.covariance = _averaged(apart.T @ apart + left, len(errors))
+            self.covariance = self._averaged(apart.T @ apart + left, len(errors))
+
+    def _averaged(self, products, n):
+        """Return the covariance of n errors, drawn a little towards unrelated ones."""
+        variance = np.maximum(np.diag(products) / n, LEAST_ERROR_VARIANCE)
+        unrelated = unrelated_errors(variance) if self.scale.of_sum_0 else np.diag(variance)
+        mixed = (products + PRIOR_ROWS * unrelated) / (n + PRIOR_ROWS)
+        mixed = centred(mixed) if self.scale.of_sum_0 else mixed
+        return (mixed + mixed.T) / 2
 
     def fill(self, rows: PartialRows, predicted: Array, before: Any = None) -> tuple[Array, Array]:
         """Return completed rows, and the variances of their errors."""
-        mean = predicted + self._known(predicted, rows) @ self.coef
-        expected, variance = given_observed(rows.y, mean, self.covariance)
+        mean, v = self.expected(rows, predicted)
+        expected, variance = self.scale.moments(mean, v)
+        if self.median:
+            expected = self.scale.back(mean)
         return rows.project(expected, variance + TINY), variance
+
+    def expected(self, rows: PartialRows, predicted: Array) -> tuple[Array, Array]:
+        """Return what is expected of rows on the scale of the member, and the variances."""
+        predicted = self.scale.of(predicted)
+        mean = predicted + self._known(predicted, rows) @ self.coef
+        return given_observed(self.scale.of(rows.y), mean, self.covariance)
+
+
+class RootNormal(Normal):
+    """Fill with what is expected if the errors of square roots are normal."""
+
+    name, safe, kind, iterated = "root normal", 0.25, RootScale, True
+
+
+class LogNormal(Normal):
+    """Fill with what is expected if the errors of logarithms are normal."""
+
+    name, safe, kind = "log normal", 0.0, LogScale
 
 
 def _reach(features):
@@ -116,10 +154,3 @@ def _expected(errors, mean, covariance):
     off = np.where(seen, errors - mean, 0)
     filled = np.where(seen, errors, mean + np.einsum("nij,ni->nj", pulls, off))
     return filled, len(errors) * covariance - covariance @ pulls.sum(axis=0)
-
-
-def _averaged(products, n):
-    """Return the covariance of n errors of sum 0, drawn a little towards unrelated ones."""
-    unrelated = unrelated_errors(np.maximum(np.diag(products) / n, LEAST_ERROR_VARIANCE))
-    mixed = centred((products + PRIOR_ROWS * unrelated) / (n + PRIOR_ROWS))
-    return (mixed + mixed.T) / 2

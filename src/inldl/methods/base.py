@@ -182,8 +182,10 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _completer(self):
         """Return what held-out predictions tell about completing rows; None if there are none."""
-        kept = self._completion_sample()
-        return None if kept is None else learn_completer(kept, getattr(self, "n_jobs", None))
+        kept, how = self._completion_sample(), {}
+        for name in ("n_jobs", "error"):
+            how |= {name: getattr(self, name)} if hasattr(self, name) else {}
+        return None if kept is None else learn_completer(kept, **how)
 
     def _completion_sample(self):
         """Return the rows from which completing is learned, or None."""

@@ -22,86 +22,25 @@ from typing import Any
 
 import numpy as np
 
+from inldl.rows.grid import (
+    CENTRES,
+    LEAST_VARIANCE,
+    SMALLEST_MEAN,
+    WIDTHS,
+    GridDensity,
+    Tail,
+    censored,
+    normalised,
+)
 from inldl.rows.partial import PartialRows
 
 Array = np.ndarray
 
-GRID_POINTS = 32
-EDGES = np.linspace(0, 1, GRID_POINTS + 1) ** 2  # of the grid between two bounds
-CENTRES, WIDTHS = (EDGES[1:] + EDGES[:-1]) / 2, np.diff(EDGES)
 EM_STEPS, EM_ROWS = 30, 1000
-SMALLEST_MEAN = 1e-4
 LEAST_SHAPE = 0.05
-LEAST_VARIANCE = 1e-12
-TILT_STEPS, STEEPEST_TILT = 30, 200.0  # of the density of which only the mean is known
 STEEPEST_SELECTION = 8.0  # |b|: hides nearly all degrees below a size, and nearly none above it
 PRIOR_ERRORS = 20  # squared errors of all labels that those of each label are averaged with
-TOWARDS_PEERS = 0.5  # how far degrees of which none was ever observed go towards their mean
 FILL_ROWS = 1 << 12  # that are filled at once
-
-
-@dataclass(frozen=True, eq=False)
-class GridDensity:
-    """Probabilities of intervals between the bounds of degrees; `EDGES` are their ends."""
-
-    lower: Array  # (...,) bounds
-    upper: Array
-    weights: Array  # (..., GRID_POINTS) the probabilities
-
-    @classmethod
-    def tilted(cls, means: Array, lower: Array, upper: Array) -> GridDensity:
-        """Return the density of largest entropy of degrees of which only means are known.
-
-        It is exp(t x); Newton's method finds t.
-        """
-        room = np.maximum(upper - lower, LEAST_VARIANCE)
-        goal = np.clip((means - lower) / room, CENTRES[0], CENTRES[-1])
-        tilt = np.zeros(means.shape)
-        for _ in range(TILT_STEPS):
-            weights = _normalised(tilt[..., None] * CENTRES)
-            mean = weights @ CENTRES
-            variance = np.maximum(weights @ CENTRES**2 - mean**2, LEAST_VARIANCE)
-            step = np.clip((goal - mean) / variance, -5, 5)
-            tilt = np.clip(tilt + step, -STEEPEST_TILT, STEEPEST_TILT)
-        return cls(lower, upper, weights)
-
-    def moments(self) -> tuple[Array, Array]:
-        """Return means and variances."""
-        grid = self.lower[..., None] + (self.upper - self.lower)[..., None] * CENTRES
-        mean = (self.weights * grid).sum(axis=-1)
-        return mean, (self.weights * (grid - mean[..., None]) ** 2).sum(axis=-1)
-
-    def quantile(self, level: Array | float) -> Array:
-        """Return the degrees that are exceeded with the probability 1 - `level`."""
-        below = np.cumsum(self.weights, axis=-1)
-        level = np.broadcast_to(level, self.lower.shape)[..., None]
-        at = np.minimum((below < level).sum(axis=-1, keepdims=True), GRID_POINTS - 1)
-        own = np.take_along_axis(self.weights, at, -1)
-        before = np.take_along_axis(below - self.weights, at, -1)
-        share = np.clip((level - before) / np.maximum(own, LEAST_VARIANCE), 0, 1)
-        place = EDGES[at] + share * (EDGES[at + 1] - EDGES[at])
-        return self.lower + (self.upper - self.lower) * place[..., 0]
-
-    def shortest(self, coverage: float) -> tuple[Array, Array]:
-        """Return the ends of the shortest of three intervals that hold a share `coverage`.
-
-        One begins at the lower bound, one ends at the upper bound, one leaves as much at either
-        side.
-        """
-        starts = (0.0, (1 - coverage) / 2, 1 - coverage)
-        low = np.array([self.quantile(start) for start in starts])
-        high = np.array([self.quantile(start + coverage) for start in starts])
-        best = (high - low).argmin(axis=0)[None]
-        return np.take_along_axis(low, best, 0)[0], np.take_along_axis(high, best, 0)[0]
-
-
-def _normalised(log: Array) -> Array:
-    """Return the probabilities of the intervals of a grid from logarithms of a density there."""
-    log = log + np.log(WIDTHS)
-    log -= log.max(axis=-1, keepdims=True)
-    weights = np.exp(log, out=log)
-    weights /= weights.sum(axis=-1, keepdims=True)
-    return weights
 
 
 @dataclass(frozen=True)
@@ -156,8 +95,7 @@ class GammaDegrees:
     mean: Array  # (n_labels,) m
     scale: Array  # (n_labels,) theta
     selection: Selection | None = None  # if sizes decide what is missing
-    # Whether no degree between such bounds was observed, so that only means are learned of them
-    unseen: bool = False
+    tail: Tail | None = None  # of degrees below limits, if none of them was observed
 
     @classmethod
     def learn(
@@ -188,14 +126,19 @@ class GammaDegrees:
 
     @classmethod
     def of_errors(
-        cls, expected: Array, degrees: Array, label: Array, n_labels: int, unseen: bool = False
+        cls,
+        expected: Array,
+        degrees: Array,
+        label: Array,
+        n_labels: int,
+        tail: Tail | None = None,
     ) -> GammaDegrees:
         """Learn from degrees (m,), their labels, and what was expected of them."""
         ratio = (degrees - expected) ** 2 / np.maximum(expected, SMALLEST_MEAN)
         mean = ratio.mean() if len(ratio) else 1.0
         count, sums = (np.bincount(label, w, minlength=n_labels) for w in (None, ratio))
         scale = (sums + PRIOR_ERRORS * mean) / (count + PRIOR_ERRORS)
-        return cls(np.zeros(n_labels), scale + 1e-7, unseen=unseen)
+        return cls(np.zeros(n_labels), scale + 1e-7, tail=tail)
 
     def between(self, means: Array, lower: Array, upper: Array) -> GridDensity:
         """Return the density of degrees of some means between bounds, each (n, n_labels)."""
@@ -206,7 +149,7 @@ class GammaDegrees:
         log = (shape - 1) * np.log(np.maximum(grid, LEAST_VARIANCE)) - grid / self.scale[:, None]
         if self.selection is not None:
             log += self.selection.log_hidden(grid, means.shape[1])
-        return GridDensity(lower, upper, _normalised(log))
+        return GridDensity(lower, upper, normalised(log))
 
     def fill(
         self, rows: PartialRows, prior: Array | None = None, at_once: int = FILL_ROWS
@@ -229,15 +172,13 @@ class GammaDegrees:
         """Return rows within their bounds and sums, given what is expected without these.
 
         If degrees between such bounds were observed, a hole gets its mean between its bounds. If
-        not, `expected` was learned from rows with the same bounds and knows about them; which of
-        several degrees of a row between the same bounds is larger was learned from others, so
-        they go some way towards their mean.
+        not, `expected` was learned from rows with the same bounds and knows about them, but for
+        degrees below limits, which get the mean of their tail.
         """
-        if self.unseen:
-            filled = rows.project(expected)
-            filled += TOWARDS_PEERS * (_mean_of_peers(filled, rows) - filled)
-            return np.clip(filled, *rows.box)  # means are rounded
         mean, variance = self._around(expected, rows).moments()
+        if self.tail is not None:
+            within = np.clip(expected, *rows.possible)
+            mean = np.where(censored(rows), (mean + within) / 2, expected)
         return rows.project(mean, variance + LEAST_VARIANCE)
 
     def intervals(
@@ -269,9 +210,12 @@ class GammaDegrees:
         self, expected: Array, rows: PartialRows, filled: Array | None = None
     ) -> GridDensity:
         """Return the density of degrees within their limits; of means alone, if none was seen."""
-        if self.unseen and filled is not None:
-            return GridDensity.tilted(filled, *rows.possible)
-        return self.between(np.maximum(expected, SMALLEST_MEAN), *rows.possible)
+        found = self.between(np.maximum(expected, SMALLEST_MEAN), *rows.possible)
+        if self.tail is None:
+            return found
+        below = self.tail.density(expected, rows).weights
+        weights = np.where(censored(rows)[..., None], below, WIDTHS)
+        return replace(found, weights=weights).given_sums(rows)
 
 
 def _given_sums(spread: Array, rows: PartialRows) -> Array:
@@ -282,20 +226,6 @@ def _given_sums(spread: Array, rows: PartialRows) -> Array:
         share = variance / np.maximum(whole, LEAST_VARIANCE**2)
         variance = np.where(cells, variance * np.maximum(1 - share, 0), variance)
     return variance
-
-
-def _mean_of_peers(filled: Array, rows: PartialRows) -> Array:
-    """Return the mean of the cells of a row that have the same bounds, for each cell."""
-    out = filled.copy()
-    for at in np.array_split(np.arange(len(filled)), max(1, filled.size // 500_000)):
-        some = rows.take(at)
-        same = some.bounded[:, :, None] & some.bounded[:, None, :]
-        for known in (*some.box, *(cells for cells, *_ in some.parts)):
-            same &= known[:, :, None] == known[:, None, :]
-        count = same.sum(axis=2)
-        sums = np.einsum("ijk,ik->ij", same, filled[at])
-        out[at] = np.where(count > 0, sums / np.maximum(count, 1), filled[at])
-    return out
 
 
 def evenly_spaced(n: int, most: int) -> Array:

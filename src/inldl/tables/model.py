@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from inldl.completion.completer import ERRORS
 from inldl.errors import DataError
 from inldl.importance import importance_by_label
 from inldl.methods import AutoInLDL, KernelRidgeLDL
@@ -21,6 +22,7 @@ from inldl.methods.registry import make_method
 from inldl.methods.vote_weights import checked_votes, weights_by_votes
 from inldl.rows.checks import (
     as_degrees,
+    check_choice,
     check_fillable,
     check_number,
     check_ratios,
@@ -53,6 +55,9 @@ class TableModel(WithPanel):
         For methods that draw random numbers.
     n_jobs : int or None, default=None
         Threads, for methods that can use them; None is 1, -1 all cores.
+    error : {"shares", "ratios"}, default="shares"
+        What completed degrees are to be near in: differences of shares, which the large ones
+        decide, or logarithms, in which ratios of small shares count as much as others.
 
     Attributes
     ----------
@@ -92,11 +97,12 @@ class TableModel(WithPanel):
     {'yes': 0.4, 'no': 0.6}
     """
 
-    def __init__(self, method="auto", cross_fit=5, random_state=0, n_jobs=None):
+    def __init__(self, method="auto", cross_fit=5, random_state=0, n_jobs=None, error="shares"):
         self.method = method
         self.cross_fit = cross_fit
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.error = error
 
     def fit(
         self, X, y, sample_weight=None, *, groups=None, votes=None,
@@ -156,6 +162,7 @@ class TableModel(WithPanel):
         dates : {"auto", "day-first", "month-first"}, default="auto"
             As in `FeatureEncoder`.
         """
+        check_choice("error", self.error, ERRORS)
         if self.cross_fit is not None:
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
         for name in ("encoder_", "estimator_"):

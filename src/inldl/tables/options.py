@@ -325,6 +325,13 @@ class LearnOptions(GroupOptions):
         "known shares are right; rows with missing shares are scaled back.",
         page=(_SHARES, "Only ratios are known"),
     )
+    error: str = option(
+        "shares",
+        "What filled-in shares are to be near in: shares, or ratios of shares, where small ones "
+        "count as much as large ones.",
+        choices={"shares": "Differences of shares", "ratios": "Ratios of shares"},
+        page=(_MORE, "Errors to keep small"),
+    )
     most_rows: int | None = option(
         None,
         "About how many rows to learn from; all by default, up to 100 million numbers.",

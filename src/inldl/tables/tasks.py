@@ -48,7 +48,8 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     FitResult
     """
     options = LearnOptions.of(options, **keywords)
-    model = TableModel(method_for(method, options, file.options), n_jobs=options.n_jobs)
+    how = {"n_jobs": options.n_jobs, "error": options.error}
+    model = TableModel(method_for(method, options, file.options), **how)
     most_rows = options.most_rows or LEARNED_NUMBERS // len(file.source.names)
     table = file.read(scale=options.scale, normalize=options.normalize, most_rows=most_rows)
     sampled, labels, scale, notes = table.rows is not None, table.labels, table.scale, table.notes

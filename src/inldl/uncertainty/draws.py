@@ -1,11 +1,12 @@
 """Draw multiple imputations whose spread matches the uncertainty of the completion.
 
-A draw lies about the completed row. It is moved by an error that all rows have in common and by
-one of its own, and projected onto what is possible.
+A draw lies about the completed row. On the scale of logarithms, or of roots where a label has
+zeros, it is moved by an error that all rows have in common and by one of its own, and then scaled
+to what the row leaves.
 
-What rows have in common is drawn by data augmentation [1]_: degrees are taken as normal around a
-linear function of a few covariates, and holes of the table are drawn from a distribution, and a
-distribution from the table, in turns.
+What rows have in common is drawn by data augmentation [1]_: on that scale degrees are taken as
+normal around a linear function of a few covariates, and holes of the table are drawn from a
+distribution, and a distribution from the table, in turns.
 
 .. [1] M. A. Tanner and W. H. Wong, "The Calculation of Posterior Distributions by Data
    Augmentation", Journal of the American Statistical Association 82(398), 1987.
@@ -14,14 +15,16 @@ distribution from the table, in turns.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import helmert
 
 from inldl.rows.density import evenly_spaced
+from inldl.rows.scales import ShareScale
 from inldl.solvers.gaussian import given_observed
 
 TRIALS = 16  # pairs of errors on which moves and scales are fitted
 FIT_STEPS = 10  # of the fit
-LEAST_SCALE_OF_ERRORS, MOST_SCALE_OF_ERRORS = 0.5, 4.0  # scale of a row's errors
+MOST_FACTOR = 1.3  # of errors, which closing makes smaller
+PRIOR_SIZES = 20  # squared errors of mean size that those of a label are averaged with
+MOST_SPREAD_ON_SCALE = 1.5  # of an error on the scale of draws
 SOME = 20  # turns that tell how much they vary
 NUMBERS = 4_000_000  # that are held at once
 TINY = float(np.finfo(float).tiny) ** 0.5
@@ -37,14 +40,20 @@ class Learned:
     """What could have been learned about a table, drawn at random; the same for all its rows.
 
     `chain` draws it `n_draws` times. `weight` is that of what is expected of normal rows; the rest
-    is that of what was filled in.
+    is that of what was filled in. `sizes` say how large errors are, relative to those of the mean
+    distribution.
     """
 
     def __init__(self, chain, n_draws, generator):
-        self._chain, self.n_draws, self.weight = chain, n_draws, 0.0
+        self._chain, self.n_draws, self.weight, self.sizes = chain, n_draws, 0.0, 1.0
         turns = chain.draw(n_draws, generator)
         self._mean = NormalRows.mean(turns)
         self._drawn, self._some = (_last(turns, n) for n in (n_draws, SOME))
+
+    @property
+    def scale(self) -> ShareScale:
+        """Return the scale of the draws."""
+        return self._chain.scale
 
     def weigh(self, covariates, refilled) -> None:
         """Weigh what is expected by degrees that were hidden and filled again.
@@ -52,32 +61,54 @@ class Learned:
         Among the numbers between what was filled in and what is expected, those of the weight
         are nearest to the degrees. What is expected was learned from these degrees too, and
         seems nearer by as much as it varies with what could have been learned (Mallows' C_p).
+        The sizes of errors are learned from the same degrees.
         """
-        known = self._chain.known(covariates)
-        expected = self._mean.expected(refilled.left, known)[refilled.at]
-        drawn = [rows.expected(refilled.left, known)[refilled.at] for rows in self._some]
+        known, at, scale = self._chain.known(covariates), refilled.at, self._chain.scale
+        left, row = scale.of(refilled.left), refilled.left.copy()
+        row[at] = refilled.filled
+        filled = scale.of(row)[at]
+        row[at] = refilled.degrees
+        degrees = scale.of(row)[at]
+        expected = self._mean.expected(left, known)[at]
+        drawn = [rows.expected(left, known)[at] for rows in self._some]
         variance = np.mean((np.array(drawn) - expected) ** 2, axis=0)
-        apart = expected - refilled.filled
-        gain = refilled.weights @ (apart * (refilled.degrees - refilled.filled) - variance)
+        apart, known_size = expected - filled, self._deviations(left, known)[at]
+        relative = ((degrees - filled) / np.maximum(known_size, TINY)) ** 2
+        count, sums = (
+            np.bincount(refilled.label, w, minlength=left.shape[1])
+            for w in (refilled.weights, refilled.weights * relative)
+        )
+        mean = sums.sum() / max(count.sum(), TINY)
+        self.sizes = np.sqrt((sums + PRIOR_SIZES * mean) / (count + PRIOR_SIZES))
+        gain = refilled.weights @ (apart * (degrees - filled) - variance)
         self.weight = float(np.clip(gain / max(refilled.weights @ apart**2, TINY), 0, 1))
+
+    def _deviations(self, y, known):
+        """Return the standard deviations that the mean distribution leaves at the holes."""
+        mean = known @ self._mean.coef
+        return np.sqrt(given_observed(y, mean, self._mean.covariance)[1])
 
     def around(
         self, y, covariates, filled, generator
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return where draws of rows lie, the errors they have in common, and their own.
+        """Return where draws of rows lie, the errors they have in common, their own, and sizes.
 
-        Of all rows are known y, NaN = unobserved, covariates, and what was filled in.
+        Of all rows are known y, NaN = unobserved, covariates, and what was filled in. Errors are
+        on the scale of the draws; the variance of each of their own is 1, and `sizes` say how
+        large they are.
         """
-        known, holes = self._chain.known(covariates), np.isnan(y)
-        expected = self._mean.expected(y, known)
+        scale = self._chain.scale
+        known, holes, y = self._chain.known(covariates), np.isnan(y), scale.of(y)
+        expected, filled = self._mean.expected(y, known), scale.of(filled)
         shared, errors = np.empty((2, self.n_draws, *y.shape))
         for i, rows in enumerate(self._drawn):
             shared[i] = (rows.expected(y, known) - expected) * self._chain.share
             errors[i] = own_errors(y, rows, 1, generator)[0]
         errors = np.concatenate([own_errors(y, self._mean, TRIALS, generator), errors])
-        variance = given_observed(y, known @ self._mean.coef, self._mean.covariance)[1]
-        errors /= np.sqrt(np.maximum((variance * holes).sum(axis=1, keepdims=True), TINY))
-        return filled + self.weight * (expected - filled), shared, errors
+        deviations = self._deviations(y, known)
+        errors /= np.maximum(deviations, TINY)
+        centre = scale.back(filled + self.weight * (expected - filled))
+        return centre, shared * holes, errors * holes, deviations * self.sizes
 
 
 def covariates(rows, predicted) -> np.ndarray:
@@ -103,63 +134,54 @@ def own_errors(y, rows, n_draws, generator) -> np.ndarray:
     return np.where(np.isnan(none), found, 0).reshape(n_draws, *y.shape)
 
 
-def draw_rows(rows, centre, shared, errors, spread) -> np.ndarray:
+def draw_rows(rows, scale, centre, shared, errors, sizes, spread) -> np.ndarray:
     """Return draws of rows that leave something to two holes at least, (n_draws, n, C).
 
-    `centre` (n, C), once projected onto what is possible, is the mean of the draws. `shared`
-    (n_draws, n, C) are errors that rows have in common, `errors` (TRIALS + n_draws, n, C) their
-    own, whose variances sum to 1 in each row. The squares of `spread` (n, C) sum to the variance
-    of a row's draws, as far as degrees that are not negative can have it, unless errors in common
-    have more.
+    `centre` (n, C), once closed, is the mean of the draws. On the `scale`, `shared`
+    (n_draws, n, C) are errors that rows have in common, and `errors` (TRIALS + n_draws, n, C)
+    their own, of variance 1. There are two estimates of how far draws vary, whose geometric mean
+    is taken: `sizes` (n, C) on the scale, and `spread` (n, C) of the degrees.
     """
-    mean, spread = rows.project(centre), np.where(rows.holes, spread, 0)
-    errors, spread = _together(errors, shared * rows.holes, spread)
-    errors = _of_sum_0(errors, spread)
+    mean = _closed(rows, centre)
+    spread = np.where(rows.holes, spread, 0)
+    wanted = np.minimum(np.sqrt(sizes * spread * scale.slopes(mean)), MOST_SPREAD_ON_SCALE)
+    errors = _together(errors, shared, wanted)
     trials, errors = errors[:TRIALS], errors[TRIALS:]
-    move, scale = _fitted(rows, mean, spread, np.concatenate([trials, -trials]))
-    return _projected(_repeated(rows, len(errors)), mean + move + scale * errors)
+    move, factor = _fitted(rows, scale, mean, spread, np.concatenate([trials, -trials]))
+    values = scale.back(scale.of(mean) + move + factor * errors)
+    return _closed(_repeated(rows, len(errors)), values)
 
 
 def _together(errors, shared, spread):
-    """Return own errors plus errors in common, and the spread of their sums.
+    """Return own errors plus errors in common, whose variances are those of the spread.
 
-    The variances of a row sum to those of its spread. Errors in common that have more belong to a
-    row far from all others. What is expected of it is hardly known, but a linear model overstates
-    that, and the spread understates it, as few degrees that were hidden are in such rows: the
-    geometric mean is taken.
+    Errors in common that have more belong to a row far from all others. What is expected of it is
+    hardly known, but a linear model overstates that, and the spread understates it, as few degrees
+    that were hidden are in such rows: the geometric mean is taken.
     """
-    whole, common = (spread**2).sum(axis=1), (shared**2).mean(axis=0).sum(axis=1)
-    wider = np.sqrt(np.maximum(common / np.maximum(whole, TINY), 1))[:, None]
-    own = np.sqrt(np.maximum(whole - common, 0))[:, None] * errors
-    shared = (shared / np.sqrt(wider))[np.arange(-TRIALS, len(shared)) % len(shared)]
-    return own + shared, spread * np.sqrt(wider)
+    common = (shared**2).mean(axis=0)
+    wider = np.sqrt(np.maximum(common / np.maximum(spread**2, TINY), 1))
+    own = np.sqrt(np.maximum(spread**2 - common, 0)) * errors
+    return own + (shared / np.sqrt(wider))[np.arange(-TRIALS, len(shared)) % len(shared)]
 
 
-def _of_sum_0(errors, spread):
-    """Return errors whose rows sum to 0; what they lack goes to labels that vary most."""
-    share = spread**2 / np.maximum((spread**2).sum(axis=1, keepdims=True), TINY)
-    return errors - share * errors.sum(axis=2, keepdims=True)
+def _fitted(rows, scale, mean, spread, errors):
+    """Return a move of each degree, and a factor of the errors of each row, on a scale.
 
-
-def _fitted(rows, mean, spread, errors):
-    """Return a move of each degree, and a scale of the errors of each row.
-
-    Projecting onto degrees that are not negative raises the small ones and cuts errors short.
-    With move and scale the projected trials have the mean and the total variance that they should.
+    Errors of logarithms raise the mean, and closing changes it. With move and factor the closed
+    trials have the mean and the total variance that they should.
     """
     possible = mean * np.maximum(rows.possible[1] - mean, 0)  # of a degree between 0 and the most
     target = np.minimum(spread**2, possible).sum(axis=1)
-    chance = (errors**2).mean(axis=0).sum(axis=1) / np.maximum((spread**2).sum(axis=1), TINY)
-    target *= chance  # as much more or less than the trials happen to vary before they are cut
-    move, scale = np.zeros(mean.shape), np.ones((len(mean), 1))
+    move, factor, start = np.zeros(mean.shape), np.ones((len(mean), 1)), scale.of(mean)
     repeated = _repeated(rows, len(errors))
     for _ in range(FIT_STEPS):
-        draws = _projected(repeated, mean + move + scale * errors)
+        draws = _closed(repeated, scale.back(start + move + factor * errors))
         variance = ((draws - mean) ** 2).mean(axis=0).sum(axis=1)
         ratio = np.sqrt((target + TINY) / (variance + TINY))[:, None]
-        move += np.where(rows.holes, mean - draws.mean(axis=0), 0)
-        scale = np.clip(scale * ratio, LEAST_SCALE_OF_ERRORS, MOST_SCALE_OF_ERRORS)
-    return move, scale
+        move += np.where(rows.holes, start - scale.of(draws.mean(axis=0)), 0)
+        factor = np.clip(factor * ratio, 1, MOST_FACTOR)
+    return move, factor
 
 
 def _repeated(rows, n_draws):
@@ -167,9 +189,10 @@ def _repeated(rows, n_draws):
     return rows.take(np.tile(np.arange(len(rows)), n_draws))
 
 
-def _projected(repeated, draws):
-    """Return draws (n_draws, n, C) projected onto what rows, repeated as often, allow."""
-    return repeated.project(draws.reshape(repeated.y.shape)).reshape(draws.shape)
+def _closed(repeated, values):
+    """Return values, of one or more draws, that are scaled to what rows leave to their holes."""
+    table = values.reshape(repeated.y.shape)
+    return repeated.project(table, np.maximum(table, TINY)).reshape(values.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +200,7 @@ class NormalRows:
     """A normal distribution of rows, given what is known of them."""
 
     coef: np.ndarray  # (r, n_labels) with what is known of a row they give its mean
-    # (n_labels, n_labels) of the rows around their means; degrees sum to 1, so its rows sum to 0
-    covariance: np.ndarray
+    covariance: np.ndarray  # (n_labels, n_labels) of the rows around their means
 
     def expected(self, y, known) -> np.ndarray:
         """Return rows whose holes have what is expected once the other degrees are known."""
@@ -198,7 +220,7 @@ class NormalRows:
 
 
 class JointNormal:
-    """Draw distributions that a table with holes, `y`, may come from.
+    """Draw distributions that a table with holes, `y`, may come from, on some scale.
 
     A whole row that is drawn from a distribution, plus what is expected of its holes once it is
     known how far it is off at the observed degrees, is a draw of the holes. `covariates` (n, q)
@@ -207,17 +229,18 @@ class JointNormal:
     for it.
     """
 
-    def __init__(self, y, covariates, start, most=CHAIN_ROWS):
+    def __init__(self, y, covariates, start, scale, most=CHAIN_ROWS):
         most = min(len(y), most, max(1, NUMBERS // y.shape[1] ** 2))
         rows = evenly_spaced(len(y), most)
-        self.share = np.sqrt(len(rows) / len(y))
-        self._y, self._start, covariates = y[rows], start[rows], covariates[rows]
+        self.scale, self.share = scale, np.sqrt(len(rows) / len(y))
+        self._y, self._start, covariates = (
+            scale.of(y[rows]),
+            scale.of(start[rows]),
+            covariates[rows],
+        )
         self._centre, self._axes = principal_axes(covariates)
         self._known = self.known(covariates)
-        self._basis = helmert(y.shape[1])  # of all rows that sum to 0
-        self._prior = (
-            CHAIN_PRIOR * np.var(self._start @ self._basis.T, axis=0).mean() + LEAST_DEVIATION**2
-        )
+        self._prior = np.diag(CHAIN_PRIOR * np.var(self._start, axis=0) + LEAST_DEVIATION**2)
 
     def known(self, covariates) -> np.ndarray:
         """Return 1 and the numbers that tell the degrees; in the table their mean square is 1."""
@@ -247,18 +270,14 @@ class JointNormal:
 
     def _distribution(self, table, generator):
         """Draw a distribution given all degrees: an inverse Wishart, and coefficients."""
-        n, r = self._known.shape
-        table = table @ self._basis.T  # without the sum, which is 1
+        (n, r), q = self._known.shape, table.shape[1]
         coef = self._known.T @ table / n
         errors = table - self._known @ coef
-        q = table.shape[1]
-        spread = np.linalg.inv(errors.T @ errors + self._prior * np.eye(q))
+        spread = np.linalg.inv(errors.T @ errors + self._prior)
         sample = generator.standard_normal((max(n - r, q + 1), q)) @ np.linalg.cholesky(spread).T
         covariance = np.linalg.inv(sample.T @ sample)
         noise = generator.standard_normal((r, q)) @ np.linalg.cholesky(covariance).T
-        coef = (coef + noise / np.sqrt(n)) @ self._basis
-        coef[0] += 1 / (q + 1)
-        return NormalRows(coef, self._basis.T @ covariance @ self._basis)
+        return NormalRows(coef + noise / np.sqrt(n), covariance)
 
 
 def principal_axes(covariates) -> tuple[np.ndarray, np.ndarray]:

@@ -141,7 +141,11 @@ class HeldOutSample:
             partial = partial.take(rows)
             filled = GammaDegrees.learn(partial, predicted).fill(partial, predicted)[0]
             kept.degrees = np.where(partial.limited, filled, y)
-            kept.lower, kept.upper = partial.possible
+            ends = partial.possible
+            free = ends[0] < ends[1]  # others follow from the sums
+            kept.lower, kept.upper = (
+                np.where(free, bound, end) for bound, end in zip(partial.box, ends, strict=True)
+            )
         errors = np.abs(y - predicted), errors_given_others(y, predicted)
         kept.columns = find_spread_columns(X, *errors)
         kept.spread_features = kept.spread_features_of(X)
