@@ -41,22 +41,6 @@ def test_means_are_between_the_bounds(mean, one, other, scale):
     assert 0 <= variance.item() <= (upper - lower) ** 2 / 4 + 1e-12
 
 
-@given(DEGREES, DEGREES, st.floats(0.02, 0.9))  # the last point of the grid is at 0.97
-def test_a_tilted_density_has_its_mean(one, other, share):
-    lower, upper = np.sort([one, other])
-    goal = lower + share * (upper - lower)
-    bounds = np.array([[lower]]), np.array([[upper]])
-    weights = GridDensity.tilted(np.array([[goal]]), *bounds).weights
-    centres = lower + (upper - lower) * (EDGES[1:] + EDGES[:-1]) / 2
-    assert weights.sum() == pytest.approx(1)
-    assert (weights[0, 0] @ centres) == pytest.approx(goal, abs=1e-3 * (upper - lower) + 1e-9)
-
-
-def test_a_mean_in_the_middle_is_not_tilted():
-    weights = GridDensity.tilted(np.array([[0.1]]), np.array([[0.0]]), np.array([[0.2]]))
-    np.testing.assert_allclose(weights.weights[0, 0], np.diff(EDGES), atol=2e-3)
-
-
 def test_quantiles_of_even_probabilities():
     lower, upper = np.array([[0.1, 0.3]]), np.array([[0.2, 0.3]])
     weights = np.broadcast_to(np.diff(EDGES), (1, 2, 32))

@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from inldl.completion.completer import Completer
 from inldl.rows.density import GammaDegrees
+from inldl.rows.grid import Tail, rank_correlation
 from inldl.rows.partial import PartialRows
 
 NAN = np.nan
@@ -34,7 +35,15 @@ def within(unseen, C):
     rng = np.random.default_rng(0)
     expected = rng.dirichlet(np.ones(C), 50).ravel()
     degrees = np.clip(expected + rng.normal(0, 0.05, expected.size), 0, 1)
-    return GammaDegrees.of_errors(expected, degrees, np.tile(np.arange(C), 50), C, unseen)
+    tail, label = None, np.tile(np.arange(C), 50)
+    if unseen:
+        table = degrees.reshape(50, C)
+        below = table < 0.1
+        limits = PartialRows(
+            np.where(below, NAN, table), np.where(below, 0, table), np.where(below, 0.1, table)
+        )
+        tail = Tail.learn(limits, expected.reshape(50, C), 0.5)
+    return GammaDegrees.of_errors(expected, degrees, label, C, tail)
 
 
 def keeps(filled, limits):
@@ -81,15 +90,59 @@ def test_intervals_hold_their_fill_and_are_possible(unseen, case, coverage):
     np.testing.assert_allclose(upper[other], high[other], atol=1e-9)
 
 
-def test_peers_go_to_their_mean_and_no_bit_further():
-    """The mean of three times 0.05 is more than 0.05."""
-    y = np.array([[0.85, NAN, NAN, NAN]])
-    limits = PartialRows.of(y, upper=np.where(np.isnan(y), 0.05 + 1e-9, NAN))
-    filled = within(True, 4).fill_around(np.array([[0.85, 0.9, 0.9, 0.9]]), limits)
-    keeps(filled, limits)
-    limits = PartialRows.of(y, upper=np.array([[NAN, 0.1, 0.1, 0.08]]))
-    filled = within(True, 4).fill_around(np.array([[0.85, 0.09, 0.02, 0.04]]), limits)
-    np.testing.assert_allclose(filled, [[0.85, 0.0725, 0.0375, 0.04]])
+def censored(a, n=4000, limit=0.05, seed=0):
+    """Return degrees of which those below a limit have a power law, and the rows that are known.
+
+    The first label has the degrees, P(d < x) = F (x / limit)^a below the limit; others share the
+    rest.
+    """
+    rng = np.random.default_rng(seed)
+    first = 0.2 * rng.uniform(size=n) ** (1 / a)
+    others = rng.dirichlet([4, 4], n) * (1 - first)[:, None]
+    truth = np.column_stack([first, others])
+    below = truth < limit
+    y = np.where(below, NAN, truth)
+    return truth, PartialRows(y, np.where(below, 0, truth), np.where(below, limit, truth))
+
+
+@pytest.mark.parametrize("a", [0.7, 1.5, 3.0])
+def test_the_exponent_below_a_limit_is_that_of_what_lies_above(a):
+    """A power law has the same exponent above and below."""
+    _, rows = censored(a, limit=0.1)
+    tail = Tail.learn(rows, rows.project(np.full(rows.y.shape, 0.1)), 0.0)
+    assert tail.exponents(rows.box[1])[0, 0] == pytest.approx(a, rel=0.25)
+
+
+def test_what_is_expected_orders_degrees_below_a_limit():
+    _, rows = censored(1.5)
+    expected = 0.03 * np.exp(np.random.default_rng(0).normal(size=rows.y.shape))
+    tail = Tail.learn(rows, expected, 1.0)
+    row = PartialRows.of([[NAN, 0.5, NAN]], upper=[[0.05, NAN, NAN]])
+    means = [
+        tail.density(np.array([[size, 0.5, 0.4]]), row).moments()[0][0, 0]
+        for size in (0.001, 0.03, 0.2)
+    ]
+    assert 0 < means[0] < means[1] < means[2] < 0.05
+
+
+def test_a_known_sum_narrows_a_density():
+    """Two holes of which one is hardly unsure: the other is what it leaves."""
+    y = np.array([[0.7, NAN, NAN]])
+    rows = PartialRows.of(y, upper=np.array([[NAN, 0.3, 0.02]]))
+    _, many = censored(1.5)
+    tail = Tail.learn(many, np.full(many.y.shape, 0.1), 0.0)
+    before = tail.density(np.array([[0.7, 0.2, 0.1]]), rows)
+    mean, variance = before.given_sums(rows).moments()
+    assert variance[0, 1] < before.moments()[1][0, 1] * 1.01
+    assert 0.28 < mean[0, 1] < 0.3
+
+
+def test_ranks_of_small_degrees_that_are_expected():
+    rng = np.random.default_rng(0)
+    degrees, label = rng.uniform(size=600), np.repeat([0, 1], 300)
+    assert rank_correlation(degrees, degrees, label) == pytest.approx(1)
+    assert rank_correlation(rng.uniform(size=600), degrees, label) < 0.2
+    assert rank_correlation(np.ones(600), degrees, label) == 0
 
 
 def test_a_hole_that_was_seen_elsewhere_gets_its_mean_between_bounds():
@@ -130,6 +183,6 @@ def test_the_completer_changes_only_rows_with_limits(without_trees):
 
 
 def test_learning_without_one_error_still_fills():
-    how = GammaDegrees.of_errors(np.empty(0), np.empty(0), np.empty(0, int), 3, False)
+    how = GammaDegrees.of_errors(np.empty(0), np.empty(0), np.empty(0, int), 3)
     limits = PartialRows.of([[0.5, NAN, NAN]], upper=[[NAN, 0.1, NAN]])
     keeps(how.fill_around(np.array([[0.5, 0.2, 0.3]]), limits), limits)

@@ -9,6 +9,7 @@ from inldl import TableModel, WInLDL, hide
 from inldl.completion import Completer
 from inldl.methods import KernelRidgeLDL
 from inldl.rows.partial import PartialRows
+from inldl.rows.scales import DrawScale
 from inldl.uncertainty.draws import TRIALS, NormalRows, draw_rows, own_errors
 from inldl.uncertainty.hiding import HiddenCells
 
@@ -62,7 +63,7 @@ def test_only_what_the_row_does_not_give_varies():
 
 
 def test_draws_have_the_completed_row_as_their_mean_where_that_alone_counts(drawn):
-    """Also where degrees are so small that errors are cut at 0."""
+    """Also where degrees are small; none of them is 0, as none that is known is."""
     _, y, predicted, completer, _ = drawn
     learned = completer._could_learn(DRAWS, 1)
     weight, learned.weight = learned.weight, 0.0
@@ -73,7 +74,7 @@ def test_draws_have_the_completed_row_as_their_mean_where_that_alone_counts(draw
     assert abs(np.mean((draws.mean(axis=0) - filled)[at])) < 1e-12
     small = filled[at] < np.quantile(filled[at], 0.2)
     assert abs(off[small].mean()) < 0.1
-    assert (draws[:, at].min(axis=0)[small] == 0).mean() > 0.5  # they are cut
+    assert draws[:, at].min() > 0
 
 
 @pytest.mark.parametrize(("common", "wanted"), [(0.3, 1.0), (1.0, 1.0), (4.0, 2.0)])
@@ -84,9 +85,10 @@ def test_errors_in_common_are_part_of_the_spread(common, wanted):
     """
     rng, s = np.random.default_rng(0), 0.01
     y, centre = np.tile([0.2, np.nan, np.nan], (500, 1)), np.tile([0.2, 0.4, 0.4], (500, 1))
-    both = np.array([0, 1, -1]) * rng.normal(size=(TRIALS + 2 * DRAWS, 500, 1)) * np.sqrt(0.5)
-    own, shared = both[: TRIALS + DRAWS], both[TRIALS + DRAWS :] * np.sqrt(2) * common * s
-    draws = draw_rows(PartialRows(y), centre, shared, own, np.full(y.shape, s))
+    both = np.array([0, 1, -1]) * rng.normal(size=(TRIALS + 2 * DRAWS, 500, 1))
+    own, shared = both[: TRIALS + DRAWS], both[TRIALS + DRAWS :] * common * s / 0.4
+    about = DrawScale(rng.uniform(size=(50, 3))), centre, shared, own, np.full(y.shape, s / 0.4)
+    draws = draw_rows(PartialRows(y), *about, np.full(y.shape, s))
     assert draws[:, :, 1].std() == pytest.approx(wanted * s, rel=0.05)
     assert draws[:, :, 1].mean() == pytest.approx(0.4, abs=0.001)
 
@@ -108,6 +110,18 @@ def test_draws_vary_as_much_as_the_completed_degrees_err(drawn):
     assert np.sqrt(draws.var(axis=0)[at].mean()) == pytest.approx(error, rel=0.12)
     low, high = np.quantile(draws, [0.05, 0.95], axis=0)
     assert ((low <= truth) & (truth <= high))[at].mean() == pytest.approx(0.9, abs=0.04)
+
+
+def test_zeros_are_drawn_where_there_are_some():
+    rng = np.random.default_rng(0)
+    truth = np.maximum(rng.normal([0.4, 0.4, 0.02], [0.1, 0.1, 0.05], (300, 3)), 0)
+    truth /= truth.sum(axis=1, keepdims=True)
+    y = hide(truth, 0.4, random_state=0)
+    predicted = np.tile(truth.mean(axis=0), (300, 1))
+    draws = Completer().fit(PartialRows(y), predicted).draw(PartialRows(y), predicted, 20, 0)
+    at = np.isnan(PartialRows(y).forced())
+    assert 0.05 < (draws[:, at[:, 2], 2] == 0).mean() < 0.6  # it is in 0.35 of the rows
+    assert (draws[:, :, :2][:, at[:, :2]] > 0).all()
 
 
 def test_own_errors_have_the_covariance_that_is_left_at_the_holes():

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from inldl.uncertainty.draws import JointNormal, NormalRows
+from inldl.rows.scales import ShareScale
+from inldl.uncertainty.draws import JointNormal, NormalRows, has_converged
+
+PLAIN = ShareScale(np.empty((0, 0)))
 
 
 def table(n=300, seed=0):
@@ -28,7 +31,7 @@ def test_expected_rows_are_the_conditional_mean():
 def test_a_table_without_holes_gives_what_least_squares_says():
     """The mean of the coefficients, and their standard errors, are those of textbooks."""
     told, y = table()
-    chain = JointNormal(y, told, y)
+    chain = JointNormal(y, told, y, PLAIN)
     drawn = chain.draw(2000, np.random.default_rng(1))
     A = np.column_stack([np.ones(len(told)), told])
     coef, squares, *_ = np.linalg.lstsq(A, y, rcond=None)
@@ -51,18 +54,31 @@ def test_holes_make_what_is_learned_less_sure():
     start = np.where(np.isnan(holes), 0.25, holes)
     spreads = []
     for given in (y, holes):
-        drawn = JointNormal(given, told, start).draw(200, np.random.default_rng(3))
+        drawn = JointNormal(given, told, start, PLAIN).draw(200, np.random.default_rng(3))
         spreads.append(np.std([each.coef for each in drawn], axis=0).mean())
     assert 1.2 < spreads[1] / spreads[0] < 2
 
 
-def test_each_distribution_is_one_of_rows_that_sum_to_1():
+def test_turns_are_a_multiple_of_the_draws():
     told, y = table(60)
-    turns = JointNormal(y, told, y).draw(3, np.random.default_rng(0))
-    assert len(turns) == 198
-    for rows in (NormalRows.mean(turns), *turns[::20]):
-        np.testing.assert_allclose(rows.coef.sum(axis=1), [1, 0, 0], atol=1e-12)
-        np.testing.assert_allclose(rows.covariance.sum(axis=1), 0, atol=1e-12)
+    assert len(JointNormal(y, told, y, PLAIN).draw(3, np.random.default_rng(0))) == 198
+
+
+def test_a_sequence_that_wanders_off_has_not_converged():
+    """The halves of a trend disagree, those of chance around a mean agree."""
+    rng = np.random.default_rng(0)
+    means = 0.2 + 0.01 * rng.normal(size=(200, 3))
+    trend = np.linspace(0, 0.2, 200)[:, None] * [1, 0, -1]
+    for rows, wanted in ((means, True), (means + trend, False)):
+        turns = [NormalRows(mean[None], np.eye(3) * rng.uniform(1, 2)) for mean in rows]
+        assert has_converged(turns) is wanted
+
+
+def test_labels_that_are_never_seen_together_are_said_aloud(monkeypatch):
+    monkeypatch.setattr("inldl.uncertainty.draws.has_converged", lambda turns: False)
+    told, y = table(40)
+    with pytest.warns(UserWarning, match="depend on where their sequence started"):
+        JointNormal(y, told, y, PLAIN).draw(5, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(("n", "numbers"), [(19, 0), (45, 2), (100, 3)])
@@ -72,7 +88,7 @@ def test_as_many_numbers_tell_degrees_as_there_are_rows_for(n, numbers):
     told = rng.normal(size=(n, 3))
     told = np.column_stack([told, np.full(n, 0.1), told[:, 0] + told[:, 1]])
     y = rng.dirichlet(np.ones(3), n)
-    known = JointNormal(y, told, y).known(told)
+    known = JointNormal(y, told, y, PLAIN).known(told)
     assert known.shape == (n, 1 + numbers)
     np.testing.assert_allclose(known.T @ known / n, np.eye(1 + numbers), atol=1e-9)
 
@@ -80,12 +96,12 @@ def test_as_many_numbers_tell_degrees_as_there_are_rows_for(n, numbers):
 def test_few_rows_and_labels_that_do_not_vary_are_no_trouble():
     y = np.array([[0.5, 0.3, 0.2], [np.nan, np.nan, 0.2]])
     start = np.array([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]])
-    turns = JointNormal(y, np.zeros((2, 0)), start).draw(2, np.random.default_rng(0))
+    turns = JointNormal(y, np.zeros((2, 0)), start, PLAIN).draw(2, np.random.default_rng(0))
     assert all(np.isfinite(each.covariance).all() for each in turns)
 
 
 def test_of_a_long_table_some_rows_are_learned_from():
     told, y = table(300)
-    chain = JointNormal(y, told, y, most=75)
+    chain = JointNormal(y, told, y, PLAIN, most=75)
     assert chain.share == 0.5
     assert len(chain._y) == 75

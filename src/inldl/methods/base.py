@@ -348,7 +348,7 @@ def light(model) -> Any:
     return found
 
 
-def complete_chunks(model, X, y, limits, coverage=None) -> tuple[Any, ...]:
+def complete_chunks(model, X, y, limits, coverage=None, joint=False) -> tuple[Any, ...]:
     """Return lazy arrays: the completed degrees, and the ends of intervals of a coverage.
 
     `limits` are the bounds and sums that a user gave, by name.
@@ -362,12 +362,13 @@ def complete_chunks(model, X, y, limits, coverage=None) -> tuple[Any, ...]:
     check_shape(rows.y, (rows.X.shape[0], n_labels))
     model._completer()  # learned here, once
     n_columns = n_labels * (1 if coverage is None else 3)
-    fill = partial(_fill_chunk, light(model), header, list(arrays), coverage, n_columns)
+    about = (coverage, joint), n_columns
+    fill = partial(_fill_chunk, light(model), header, list(arrays), *about)
     found = rows.map_with_degrees(fill, n_columns)
     return tuple(found[:, j : j + n_labels] for j in range(0, n_columns, n_labels))
 
 
-def _fill_chunk(model, header, names, coverage, n_columns, y, X, *arrays, first_row):
+def _fill_chunk(model, header, names, intervals, n_columns, y, X, *arrays, first_row):
     """Return completed rows of a chunk, followed by the ends of their intervals if asked for.
 
     `names` are those of the arrays with bounds and sums.
@@ -380,6 +381,6 @@ def _fill_chunk(model, header, names, coverage, n_columns, y, X, *arrays, first_
         given, predicted = model._given_and_predicted(X, y, first_row)
         rows = header.block(given, **dict(zip(names, arrays, strict=True)))
         rows = replace(rows, **model._side_information(X))
-        if coverage is None:
+        if intervals[0] is None:
             return model._fill(rows, predicted)
-        return np.hstack(model._fill_with_intervals(rows, predicted, coverage))
+        return np.hstack(model._fill_with_intervals(rows, predicted, *intervals))

@@ -151,7 +151,7 @@ class IntervalMixin(DistributionEstimator):
         return lower, upper
 
     def complete_interval(
-        self, X, y, coverage=0.9, *, lower=None, upper=None, sums=None
+        self, X, y, coverage=0.9, *, joint=False, lower=None, upper=None, sums=None
     ) -> tuple[Any, Any, Any]:
         """Fill the unobserved degrees of `y`, and give an interval for each.
 
@@ -161,6 +161,9 @@ class IntervalMixin(DistributionEstimator):
             As for `complete`.
         coverage : float, default=0.9
             The share of unobserved degrees that should lie in their intervals, in (0, 1).
+        joint : bool, default=False
+            Whether it is the share of rows all of whose unobserved degrees should lie in their
+            intervals, which are wider then.
 
         Returns
         -------
@@ -172,9 +175,9 @@ class IntervalMixin(DistributionEstimator):
         self._check_intervals(coverage)
         if self._is_lazy(X, y):
             known = {"lower": lower, "upper": upper, "sums": sums}
-            return complete_chunks(self, X, y, known, coverage)
+            return complete_chunks(self, X, y, known, coverage, joint)
         rows, predicted = self._rows_to_fill(X, y, lower, upper, sums)
-        completed, *ends = self._fill_with_intervals(rows, predicted, coverage)
+        completed, *ends = self._fill_with_intervals(rows, predicted, coverage, joint)
         return like(y, completed), like(y, ends[0]), like(y, ends[1])
 
     def draw(self, X, y, n_draws, random_state=None, *, lower=None, upper=None, sums=None) -> Any:
@@ -232,10 +235,10 @@ class IntervalMixin(DistributionEstimator):
         draws = self._completer().draw(rows, predicted, n_draws, seed, first)
         return draws.astype(rows.y.dtype, copy=False)
 
-    def _fill_with_intervals(self, rows, predicted, coverage):
+    def _fill_with_intervals(self, rows, predicted, coverage, joint=False):
         """Return completed degrees and the lower and upper ends of their intervals."""
         self._check_intervals(coverage)
-        found = self._completer().fill_with_intervals(rows, predicted, coverage)
+        found = self._completer().fill_with_intervals(rows, predicted, coverage, joint)
         return tuple(values.astype(rows.y.dtype, copy=False) for values in found)
 
     def _warn_about_rare_labels(self, labels, coverage):

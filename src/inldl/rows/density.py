@@ -182,7 +182,12 @@ class GammaDegrees:
         return rows.project(mean, variance + LEAST_VARIANCE)
 
     def intervals(
-        self, expected: Array, lower: Array, upper: Array, rows: PartialRows, coverage: float
+        self,
+        expected: Array,
+        lower: Array,
+        upper: Array,
+        rows: PartialRows,
+        coverage: Array | float,
     ) -> tuple[Array, Array, Array]:
         """Return rows within their bounds and sums, and the ends of intervals.
 

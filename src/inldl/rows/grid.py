@@ -69,13 +69,13 @@ class GridDensity:
         place = EDGES[at] + share * (EDGES[at + 1] - EDGES[at])
         return self.lower + (self.upper - self.lower) * place[..., 0]
 
-    def shortest(self, coverage: float) -> tuple[Array, Array]:
+    def shortest(self, coverage: Array | float) -> tuple[Array, Array]:
         """Return the ends of the shortest of three intervals that hold a share `coverage`.
 
         One begins at the lower bound, one ends at the upper bound, one leaves as much at either
         side.
         """
-        starts = (0.0, (1 - coverage) / 2, 1 - coverage)
+        starts = (0.0 * coverage, (1 - coverage) / 2, 1 - coverage)
         low = np.array([self.quantile(start) for start in starts])
         high = np.array([self.quantile(start + coverage) for start in starts])
         best = (high - low).argmin(axis=0)[None]

@@ -56,8 +56,7 @@ class TableModel(WithPanel):
     n_jobs : int or None, default=None
         Threads, for methods that can use them; None is 1, -1 all cores.
     error : {"shares", "ratios"}, default="shares"
-        What completed degrees are to be near in: differences of shares, which the large ones
-        decide, or logarithms, in which ratios of small shares count as much as others.
+        Whether errors of shares are to be small, or of ratios, where small shares count as much.
 
     Attributes
     ----------
@@ -69,10 +68,8 @@ class TableModel(WithPanel):
         Names of the labels.
     means_ : ndarray of shape (n_labels,)
         The mean of the observed degrees of each label.
-    held_out_ : ndarray of shape (m, n_labels) or None
-        Predictions of training rows that were made without them.
-    held_out_rows_ : ndarray of int of shape (m,)
-        Which rows these are.
+    held_out_, held_out_rows_ : ndarray of shape (m, n_labels), ndarray of int of shape (m,)
+        Predictions of training rows that were made without them, if any, and which rows these are.
     panel_ : PanelRows or None
         The rows of the fit with their units and times, if it has these.
     n_copies_ : int
@@ -317,7 +314,7 @@ class TableModel(WithPanel):
     def rows_to_fill(self, X, known) -> RowsToFill:
         """Return rows that are to be completed, with their columns encoded once.
 
-        `known` has the degrees, bounds, and sums of labels, as `TableFile.known` returns them.
+        `known` has the degrees, bounds, and sums, as `TableFile.known` returns them.
         """
         check_is_fitted(self)
         encoded, given = self._validated(X), as_degrees(known.y)

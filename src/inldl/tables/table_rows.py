@@ -133,11 +133,11 @@ class RowsToFill:
         """Return some of the rows."""
         return RowsToFill(self.model, self.rows.take(at), self.predicted[at])
 
-    def fill(self, coverage=None) -> tuple[np.ndarray, ...]:
+    def fill(self, coverage=None, joint=False) -> tuple[np.ndarray, ...]:
         """Return completed rows; with a coverage, the ends of intervals of the filled, too."""
         if coverage is None:
             return (self.model._fill(self.rows, self.predicted),)
-        about = self.rows, self.predicted, coverage
+        about = self.rows, self.predicted, coverage, joint
         completed, *ends = self.model._fill_with_intervals(*about)
         return completed, *(np.where(self.rows.holes, end, np.nan) for end in ends)
 

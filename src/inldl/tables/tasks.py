@@ -53,12 +53,11 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     most_rows = options.most_rows or LEARNED_NUMBERS // len(file.source.names)
     table = file.read(scale=options.scale, normalize=options.normalize, most_rows=most_rows)
     sampled, labels, scale, notes = table.rows is not None, table.labels, table.scale, table.notes
-    ids = list(table.ids)
-    n_read, (training, place) = len(table.y), _training_rows(table, options)
+    n_read, ids, (training, place) = len(table.y), list(table.ids), _training_rows(table, options)
     some = training.take(evenly_spaced(len(training), INFLUENCE_ROWS))
     with _placed(place):
-        where = options.unit, options.time, options.place
-        training = model.place(training, *where, options.dates)
+        where = options.unit, options.time, options.place, options.dates
+        training = model.place(training, *where)
         notes = [*notes, *training.notes]
         training = replace(training, features=training.features.drop(columns=ids, errors="ignore"))
         prepared = model.prepare(training, labels, options.dates)
@@ -193,7 +192,7 @@ def complete_table(
             known = file.known(piece, scale, normalize=normalize)
             with _placed(file.place_of(first=piece.first), file.labels):
                 rows = model.rows_to_fill(piece.features, known)
-                completed, *ends = rows.fill(coverage)
+                completed, *ends = rows.fill(coverage, options.joint)
             tally.add(piece, known.y, completed, rows.rows)
             shown.keep(piece, known.y, completed, ends)
             added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from inldl.errors import warn_user
 from inldl.rows.density import evenly_spaced
 from inldl.rows.scales import ShareScale
 from inldl.solvers.gaussian import given_observed
@@ -31,8 +32,10 @@ TINY = float(np.finfo(float).tiny) ** 0.5
 CHAIN_ROWS = 2000  # that are learned from, evenly spread
 ROWS_FOR_EACH = 20  # rows for each number that tells the degrees
 FIRST, TURNS = 50, 200  # turns that come before any draw, and over which draws are spread
+LONGER, MOST_R = 4, 1.3  # stretches that are tried, and how far halves of one may disagree
 CHAIN_PRIOR = 0.3  # squared errors of mean size in each direction that are added to the table's
 CHAIN_NOISE = 1e-6  # of the mean variance: keeps the inverse of a covariance within bounds
+ROUNDING = 1e-12  # of a degree of 0 that is scaled
 LEAST_DEVIATION = 1e-9  # deviation of a column, or singular value, that is not rounding
 
 
@@ -88,9 +91,7 @@ class Learned:
         mean = known @ self._mean.coef
         return np.sqrt(given_observed(y, mean, self._mean.covariance)[1])
 
-    def around(
-        self, y, covariates, filled, generator
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def around(self, y, covariates, filled, generator) -> tuple[np.ndarray, ...]:
         """Return where draws of rows lie, the errors they have in common, their own, and sizes.
 
         Of all rows are known y, NaN = unobserved, covariates, and what was filled in. Errors are
@@ -143,9 +144,9 @@ def draw_rows(rows, scale, centre, shared, errors, sizes, spread) -> np.ndarray:
     is taken: `sizes` (n, C) on the scale, and `spread` (n, C) of the degrees.
     """
     mean = _closed(rows, centre)
-    spread = np.where(rows.holes, spread, 0)
-    wanted = np.minimum(np.sqrt(sizes * spread * scale.slopes(mean)), MOST_SPREAD_ON_SCALE)
-    errors = _together(errors, shared, wanted)
+    spread = np.where(rows.holes, spread, 0) * scale.slopes(mean)
+    spread = np.minimum(np.sqrt(sizes * spread), MOST_SPREAD_ON_SCALE)
+    errors, spread = _together(errors, shared, spread)
     trials, errors = errors[:TRIALS], errors[TRIALS:]
     move, factor = _fitted(rows, scale, mean, spread, np.concatenate([trials, -trials]))
     values = scale.back(scale.of(mean) + move + factor * errors)
@@ -153,7 +154,7 @@ def draw_rows(rows, scale, centre, shared, errors, sizes, spread) -> np.ndarray:
 
 
 def _together(errors, shared, spread):
-    """Return own errors plus errors in common, whose variances are those of the spread.
+    """Return own errors plus errors in common, and the spread of their sums, as is wanted.
 
     Errors in common that have more belong to a row far from all others. What is expected of it is
     hardly known, but a linear model overstates that, and the spread understates it, as few degrees
@@ -162,7 +163,8 @@ def _together(errors, shared, spread):
     common = (shared**2).mean(axis=0)
     wider = np.sqrt(np.maximum(common / np.maximum(spread**2, TINY), 1))
     own = np.sqrt(np.maximum(spread**2 - common, 0)) * errors
-    return own + (shared / np.sqrt(wider))[np.arange(-TRIALS, len(shared)) % len(shared)]
+    shared = (shared / np.sqrt(wider))[np.arange(-TRIALS, len(shared)) % len(shared)]
+    return own + shared, spread * np.sqrt(wider)
 
 
 def _fitted(rows, scale, mean, spread, errors):
@@ -172,7 +174,10 @@ def _fitted(rows, scale, mean, spread, errors):
     trials have the mean and the total variance that they should.
     """
     possible = mean * np.maximum(rows.possible[1] - mean, 0)  # of a degree between 0 and the most
-    target = np.minimum(spread**2, possible).sum(axis=1)
+    wanted, by_chance = ((s / scale.slopes(mean)) ** 2 for s in (spread, errors))
+    target = np.minimum(wanted, possible).sum(axis=1)
+    # as much more or less than the trials happen to vary before they are closed
+    target *= by_chance.mean(axis=0).sum(axis=1) / np.maximum(wanted.sum(axis=1), TINY)
     move, factor, start = np.zeros(mean.shape), np.ones((len(mean), 1)), scale.of(mean)
     repeated = _repeated(rows, len(errors))
     for _ in range(FIT_STEPS):
@@ -192,7 +197,10 @@ def _repeated(rows, n_draws):
 def _closed(repeated, values):
     """Return values, of one or more draws, that are scaled to what rows leave to their holes."""
     table = values.reshape(repeated.y.shape)
-    return repeated.project(table, np.maximum(table, TINY)).reshape(values.shape)
+    closed = repeated.project(table, np.maximum(table, TINY))
+    if not repeated.constrained:  # a 0 stays one, but for rounding
+        closed[(table <= 0) & (closed < ROUNDING) & repeated.holes] = 0
+    return closed.reshape(values.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,14 +255,27 @@ class JointNormal:
         return np.hstack([np.ones((len(covariates), 1)), (covariates - self._centre) @ self._axes])
 
     def draw(self, n_draws, generator) -> list[NormalRows]:
-        """Return the distributions of all turns, of which there are a multiple of `n_draws`."""
-        table, found = self._start, []
-        for _ in range(FIRST + n_draws * max(1, TURNS // n_draws)):
-            rows = self._distribution(table, generator)
-            whole = self._known @ rows.coef + rows.errors(len(table), generator)
-            table = self._with_holes_like(whole, rows.covariance)
-            found.append(rows)
-        return found[FIRST:]
+        """Return the distributions of all turns, of which there are a multiple of `n_draws`.
+
+        If they still depend on the start, the turns go on; if that does not help, it warns.
+        """
+        table, n_turns, first = self._start, n_draws * max(1, TURNS // n_draws), FIRST
+        for _ in range(LONGER):
+            found = []
+            for _ in range(first + n_turns):
+                rows = self._distribution(table, generator)
+                whole = self._known @ rows.coef + rows.errors(len(table), generator)
+                table = self._with_holes_like(whole, rows.covariance)
+                found.append(rows)
+            found = found[first:]
+            if has_converged(found):
+                return found
+            first += n_turns
+        warn_user(
+            "The draws depend on where their sequence started: too little is known of some labels "
+            "together. What is estimated from them may be less certain than they say."
+        )
+        return found
 
     def _with_holes_like(self, whole, covariance):
         """Return the table, its holes drawn: whole rows, given how far they are off elsewhere.
@@ -278,6 +299,19 @@ class JointNormal:
         covariance = np.linalg.inv(sample.T @ sample)
         noise = generator.standard_normal((r, q)) @ np.linalg.cholesky(covariance).T
         return NormalRows(coef + noise / np.sqrt(n), covariance)
+
+
+def has_converged(turns) -> bool:
+    """Say whether the two halves of a sequence of distributions agree.
+
+    Their means differ little beside the variance within them (the R of Gelman and Rubin), for all
+    means of labels and the logarithms of their variances.
+    """
+    found = [[*rows.coef[0], *np.log(np.diag(rows.covariance))] for rows in turns]
+    halves = np.array_split(found, 2)
+    within = np.mean([half.var(axis=0) for half in halves], axis=0)
+    between = np.var([half.mean(axis=0) for half in halves], axis=0, ddof=1)
+    return bool((between <= (MOST_R**2 - 1) * within + TINY).all())
 
 
 def principal_axes(covariates) -> tuple[np.ndarray, np.ndarray]:
