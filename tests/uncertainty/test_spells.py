@@ -150,6 +150,16 @@ def test_the_last_rows_are_hidden_and_the_first_of_these_predicted():
     assert (4, 1) not in zip(trials[0].row, trials[0].label, strict=True)
 
 
+def test_trials_of_single_cells_leave_most_rows_as_they_are():
+    """If most rows have holes, hiding those of another unit would double them."""
+    _, y, panel = made_panel(20, 24)
+    y[np.random.default_rng(0).random(y.shape) < 0.25] = np.nan
+    few, *_ = hide_spells(panel, y, 0)
+    touched = np.isin(panel.unit, panel.unit[few.row])
+    assert 0.15 < len(few.rows) / touched.sum() < 0.45
+    assert np.isnan(y[touched]).any(axis=1).mean() > 0.6
+
+
 def test_how_far_known_rows_are():
     holes = holes_of("xx. x.. ... xx. xx. ..x ...")
     panel = Panel(np.array([0, 0, 0, 0, 0, 0, 1]), np.array([0.0, 1, 2, 3, 4, 5, 0]))

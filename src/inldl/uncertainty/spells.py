@@ -20,6 +20,7 @@ from inldl.uncertainty.hiding import MOST_WEIGHT, raked
 
 Array = np.ndarray
 UNIT_FOLDS = 5  # trials in which a part of the units gets the holes of others
+MOST_HIDDEN = 0.35  # of the rows of a unit, unless one spell is longer: others have to stay known
 FEW_UNITS = 20  # of fewer, spells are also placed backwards in time
 LAST_TIMES = 3  # of each unit, that are predicted from those before
 MOST_SPELLS = 30  # that count: more choose no better
@@ -113,7 +114,7 @@ def hide_spells(panel: Panel, y: Array, seed: int) -> Iterator[HiddenSpells]:
         for receiver in receivers:
             own = together and bool(spells[receiver])
             donor = receiver if own else donors[generator.integers(len(donors))]
-            size = len(units[receiver]) / len(units[donor])
+            size = len(units[receiver]) / len(units[donor]) * _kept(spells[donor], units[donor])
             chosen = [each for each in spells[donor] if generator.random() < size]
             if together:  # else no unit would be left that has the label
                 chosen = [each for each in chosen if not each.whole]
@@ -126,6 +127,12 @@ def hide_spells(panel: Panel, y: Array, seed: int) -> Iterator[HiddenSpells]:
         if hidden.any() and _same_labels(left, y):
             row, label = np.nonzero(hidden)
             yield HiddenSpells(left, row, label, spell[hidden])
+
+
+def _kept(spells, unit):
+    """Return the share of the spells of a unit that are hidden in another at once."""
+    lengths = [each.length for each in spells]
+    return min(1.0, max(MOST_HIDDEN * len(unit), np.mean(lengths)) / sum(lengths))
 
 
 def hide_last(panel: Panel, y: Array, seed: int) -> Iterator[HiddenSpells]:
