@@ -67,7 +67,11 @@ def test_the_last_times_are_predicted_from_those_before(table):
             assert np.array_equal(trial.left, again.left, equal_nan=True)
             found += trial.rows.tolist()
     sample = PanelModel(panel, y).learn(ahead=True)
-    assert set(found) == {*sample.keys.astype(int)[panel.positions[sample.keys.astype(int)] < 14]}
+    rows, first = sample.keys.astype(int), sample.hidden.any(axis=1)
+    assert set(found) == {*rows[panel.positions[rows] < 14], *rows[~first]}
+    assert (sample.spread_features[first, 0] == 1).all()
+    assert set(sample.spread_features[:, 0]) == {1, 2, 3}
+    assert sample.n_spells == pytest.approx(3)  # times
     assert (sample.predicted.argmax(axis=1) == sample.degrees.argmax(axis=1)).mean() > 0.8
 
 

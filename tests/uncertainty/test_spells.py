@@ -138,16 +138,37 @@ def test_where_only_one_unit_has_a_label_it_cannot_be_hidden():
     assert list(hide_last(panel, y, 0))
 
 
-def test_the_last_rows_are_hidden_and_the_first_of_these_predicted():
+def test_the_last_rows_are_hidden_and_predicted():
     _, y, panel = made_panel(3, 5)
     y[4, 1] = np.nan
     trials = list(hide_last(panel, y, 0))
-    assert [trial.rows.tolist() for trial in trials] == [[4, 9, 14], [3, 8, 13], [2, 7, 12]]
+    assert len(trials) == 3
     for back, trial in enumerate(trials, start=1):
         last = panel.positions >= 5 - back
+        assert trial.rows.tolist() == np.flatnonzero(last).tolist()  # at most three steps
         assert np.isnan(trial.left[last]).all()
         assert not np.isnan(trial.left[~last]).any()
     assert (4, 1) not in zip(trials[0].row, trials[0].label, strict=True)
+
+
+@pytest.mark.parametrize(("n_units", "n_trials"), [(1, 13), (5, 5), (20, 3)])
+def test_more_last_times_are_hidden_of_few_units(n_units, n_trials):
+    _, y, panel = made_panel(n_units, 24)
+    trials = list(hide_last(panel, y, 0))
+    assert len(trials) == n_trials
+    for back, trial in enumerate(trials, start=1):
+        assert len(trial.rows) == n_units * min(back, 3)
+        assert np.isnan(trial.left).all(axis=1).sum() == n_units * back
+
+
+def test_trials_of_single_cells_leave_most_rows_as_they_are():
+    """If most rows have holes, hiding those of another unit would double them."""
+    _, y, panel = made_panel(20, 24)
+    y[np.random.default_rng(0).random(y.shape) < 0.25] = np.nan
+    few, *_ = hide_spells(panel, y, 0)
+    touched = np.isin(panel.unit, panel.unit[few.row])
+    assert 0.15 < len(few.rows) / touched.sum() < 0.45
+    assert np.isnan(y[touched]).any(axis=1).mean() > 0.6
 
 
 def test_how_far_known_rows_are():

@@ -82,8 +82,10 @@ class PanelModel:
                 shape = Ways(panel, y, told).shape
                 self.weights = np.full(shape, 1 / np.prod(shape))
             return None
-        counts = np.ones(sum(len(each.row) for each in trials))
-        counts = counts if ahead else likeness(panel, y, trials)
+        if ahead:  # the next row of each unit counts
+            counts = np.concatenate([trial.spell < len(y) for trial in trials]).astype(float)
+        else:
+            counts = likeness(panel, y, trials)
         found = []
         for trial in trials:
             told = None if self.tell is None else self.tell(rows, trial.left)

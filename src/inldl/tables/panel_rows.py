@@ -23,6 +23,7 @@ from inldl.tables.columns import as_frame
 from inldl.tables.positions import PanelReader
 from inldl.tables.structure import NONE
 from inldl.text import listed
+from inldl.uncertainty.conformal import beyond_spells
 from inldl.uncertainty.heldout import (
     HeldOutSample,
     degree_keys,
@@ -31,6 +32,7 @@ from inldl.uncertainty.heldout import (
     row_keys,
     with_every_label,
 )
+from inldl.uncertainty.spells import LAST_TIMES
 
 Array = np.ndarray
 MOST_HELD_OUT = 20_000  # held out to judge a model: more would not move its error noticeably
@@ -79,7 +81,9 @@ class WithPanel(IntervalMixin, DistributionEstimator):
     def _fit_panel(self, training, n_folds):
         """Learn from the rows of a panel; return those that were held out."""
         self.panel_ = PanelRows.fit(training, self.estimator_, n_folds)
-        self.held_out_sample_ = last = self.panel_.last
+        last = self.panel_.last
+        last = last if last.hidden is None else last.take(last.hidden.any(axis=1))
+        self.held_out_sample_ = last
         held_out = training.take(last.keys.astype(int))
         self.held_out_, self.held_out_rows_ = last.predicted, held_out.rows.number
         return held_out
@@ -133,17 +137,22 @@ class WithPanel(IntervalMixin, DistributionEstimator):
     def _intervals(self, X, predicted, coverage):
         if self.panel_ is None:
             return super()._intervals(X, predicted, coverage)
-        steps, others = self.panel_.steps_away(self._framed(X))[:, None], self.panel_.new_units
-        ends = self._interval_around(predicted, coverage)
-        if (steps == 1).all():
-            return ends
+        last, others = self.panel_.last, self.panel_.new_units
+        steps = self.panel_.steps_away(self._framed(X))[:, None]
+        new, near = np.isinf(steps), np.where(np.isinf(steps), 1, steps)
+        if last.hidden is None or self.panel_.time is None:
+            ends, wider = self._interval_around(predicted, coverage), np.sqrt(near)
+        else:
+            ends = self._interval_around(predicted, coverage, near, last)
+            wider = beyond_spells(last.n_spells / LAST_TIMES, coverage)
+        ends = np.clip([predicted + wider * (end - predicted) for end in ends], 0, 1)
+        if not new.any():
+            return tuple(ends)
         most = [np.zeros(predicted.shape), np.ones(predicted.shape)]
         if others is not None:
             most = self._interval_around(predicted, coverage, sample=others)
-        most = np.minimum(ends[0], most[0]), np.maximum(ends[1], most[1])
-        far = (predicted + np.sqrt(steps) * (end - predicted) for end in ends)
-        wider = np.clip([*far], *most)
-        return tuple(np.where(np.isinf(steps), most, wider))
+            most = np.minimum(ends[0], most[0]), np.maximum(ends[1], most[1])
+        return tuple(np.where(new, most, ends))
 
 
 def _is_named(columns):
@@ -194,8 +203,7 @@ class PanelRows:
     def steps_away(self, X: Any) -> Array:
         """Return how far rows are from the next known ones of their unit; inf if it has none.
 
-        That is at least 1: errors of the last rows of units are those of one step, and grow with
-        the root of the steps, as those of a walk.
+        That is at least 1.
         """
         panel, known = self._read(X), np.flatnonzero(~np.isnan(self.degrees).all(axis=1))
         fit, steps = Panel(self.unit, self.time).take(known), np.full(len(panel), np.inf)

@@ -21,6 +21,7 @@ PRIOR_COUNT = 20  # errors of average size that a group or a label starts with
 SIZE_TREES, SIZE_LEAF, SIZE_FOLDS = 50, 20, 5  # of the forest that tells the size of an error
 FEWEST_ERRORS = 50  # from which it is learned; all are expected to be of one size below
 WHOLE_ROWS = 50  # hidden, that tell the errors of rows without an observed degree
+WALK, STEEPEST = 0.5, 2.0  # powers of the steps with which errors grow: by default, at most
 LEAST_SIZE = 1e-3  # expected error, relative to the mean
 
 
@@ -148,6 +149,28 @@ class SizeForest:
 
     def _at_least(self, sizes: Array) -> Array:
         return np.maximum(sizes, max(self.mean * LEAST_SIZE, np.finfo(float).tiny))
+
+
+class Growth:
+    """Learn how the sizes (m,) of errors grow with steps, the first of features (m, q).
+
+    They grow with a power of the steps, 1/2 if they are those of a walk.
+    """
+
+    mean = 1.0
+
+    def __init__(self, features: Array, sizes: Array) -> None:
+        steps, at = np.unique(features[:, 0].clip(1), return_inverse=True)
+        self.power, counts = WALK, np.bincount(at)
+        if len(steps) > 1:
+            mean = np.bincount(at, sizes) / counts + np.finfo(float).tiny
+            slope = np.polyfit(np.log(steps), np.log(mean), 1, w=np.sqrt(counts))[0]
+            self.power = float(np.clip(slope, 0, STEEPEST))
+        self.expected = self(features)
+
+    def __call__(self, features: Array) -> Array:
+        """Return what is expected of others, relative to errors of one step."""
+        return features[:, 0].clip(1) ** self.power
 
 
 class ErrorModel:

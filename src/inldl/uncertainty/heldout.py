@@ -19,7 +19,7 @@ from inldl.randomness import mixed_bits
 from inldl.rows.density import GammaDegrees, evenly_spaced, mean_degrees
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import error_covariance, given_observed
-from inldl.uncertainty.conformal import LabelErrors, SizeForest
+from inldl.uncertainty.conformal import Growth, LabelErrors, SizeForest
 from inldl.uncertainty.hiding import HiddenCells, hide_each_label
 
 Array = np.ndarray
@@ -172,9 +172,13 @@ class HeldOutSample:
 
     def few(self) -> HeldOutSample:
         """Return a few of the rows, evenly spread, without groups and bounds."""
-        rows = evenly_spaced(len(self.degrees), TRIAL_ROWS)
+        some = self.take(evenly_spaced(len(self.degrees), TRIAL_ROWS))
+        return replace(some, groups=None, lower=None, upper=None)
+
+    def take(self, rows: Array) -> HeldOutSample:
+        """Return some of the rows."""
         some = {name: a[rows] for name, a in vars(self).items() if isinstance(a, np.ndarray)}
-        return replace(self, **some | dict.fromkeys(("groups", "lower", "upper")))
+        return replace(self, **some)
 
     def is_consistent(self, n_labels: int) -> bool:
         """Say whether the arrays are of the same rows and of so many labels, and finite."""
@@ -256,10 +260,12 @@ def _kept_rows(y: Array) -> Array:
     return np.unique(np.concatenate([rows, *more]))
 
 
-def _learn_row_sizes(kept: HeldOutSample) -> tuple[Array, SizeForest]:
+def _learn_row_sizes(kept: HeldOutSample) -> tuple[Array, SizeForest | Growth]:
     """Return rows with observed degrees, and what features tell about the sizes of errors."""
     relative, rows = relative_errors(np.abs(kept.rows().y - kept.predicted))
     assert kept.spread_features is not None
+    if kept.n_spells is not None:
+        return rows, Growth(kept.spread_features[rows], relative)
     return rows, SizeForest(kept.spread_features[rows], relative, np.arange(len(rows)))
 
 

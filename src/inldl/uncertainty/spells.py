@@ -20,8 +20,10 @@ from inldl.uncertainty.hiding import MOST_WEIGHT, raked
 
 Array = np.ndarray
 UNIT_FOLDS = 5  # trials in which a part of the units gets the holes of others
+MOST_HIDDEN = 0.35  # of the rows of a unit, unless one spell is longer: others have to stay known
 FEW_UNITS = 20  # of fewer, spells are also placed backwards in time
-LAST_TIMES = 3  # of each unit, that are predicted from those before
+LAST_TIMES = 3  # of each unit, from each of which on rows are hidden, and steps that are predicted
+MOST_LAST, LAST_ROWS = 13, 26  # times if units are few, until there are so many rows
 MOST_SPELLS = 30  # that count: more choose no better
 SHARPNESS = 2.0  # with which the errors of a spell decide about ways
 LEAST_WEIGHT = 0.01  # of a way that is used
@@ -113,7 +115,7 @@ def hide_spells(panel: Panel, y: Array, seed: int) -> Iterator[HiddenSpells]:
         for receiver in receivers:
             own = together and bool(spells[receiver])
             donor = receiver if own else donors[generator.integers(len(donors))]
-            size = len(units[receiver]) / len(units[donor])
+            size = len(units[receiver]) / len(units[donor]) * _kept(spells[donor], units[donor])
             chosen = [each for each in spells[donor] if generator.random() < size]
             if together:  # else no unit would be left that has the label
                 chosen = [each for each in chosen if not each.whole]
@@ -128,20 +130,28 @@ def hide_spells(panel: Panel, y: Array, seed: int) -> Iterator[HiddenSpells]:
             yield HiddenSpells(left, row, label, spell[hidden])
 
 
-def hide_last(panel: Panel, y: Array, seed: int) -> Iterator[HiddenSpells]:
-    """Yield trials: the last rows of units are hidden, and the first of these is to be predicted.
+def _kept(spells, unit):
+    """Return the share of the spells of a unit that are hidden in another at once."""
+    lengths = [each.length for each in spells]
+    return min(1.0, max(MOST_HIDDEN * len(unit), np.mean(lengths)) / sum(lengths))
 
-    Without times these are any rows.
+
+def hide_last(panel: Panel, y: Array, seed: int) -> Iterator[HiddenSpells]:
+    """Yield trials: the last rows of units are hidden, and to be predicted from those before.
+
+    Without times these are any rows. Each is a spell, of which the first ones of units have
+    numbers below n, the second ones below 2 n, and so on.
     """
     generator = np.random.default_rng([seed, 4])
     order = panel.positions if panel.time is not None else generator.random(len(panel))
     units = Panel(panel.unit, order).units
-    for back in range(1, LAST_TIMES + 1):
-        ends = [unit[-back:] for unit in units if len(unit) > back]
+    n_times = max(LAST_TIMES, min(MOST_LAST, LAST_ROWS // len(units)))
+    for back in range(1, n_times + 1):
+        ends = [unit[-back:] for unit in units if len(unit) > max(back, 2 * back - LAST_TIMES)]
         left, spell = y.copy(), np.full(y.shape, -1)
-        for number, rows in enumerate(ends):
-            left[rows] = np.nan
-            spell[rows[0]] = number
+        for rows in ends:
+            left[rows], judged = np.nan, rows[:LAST_TIMES]
+            spell[judged] = (judged + len(y) * np.arange(len(judged)))[:, None]
         hidden = (spell >= 0) & ~np.isnan(y)
         if hidden.any() and _same_labels(left, y):
             row, label = np.nonzero(hidden)
