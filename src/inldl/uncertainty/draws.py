@@ -35,7 +35,7 @@ FIRST, TURNS = 50, 200  # turns that come before any draw, and over which draws 
 LONGER, MOST_R = 4, 1.3  # stretches that are tried, and how far halves of one may disagree
 CHAIN_PRIOR = 0.3  # squared errors of mean size in each direction that are added to the table's
 CHAIN_NOISE = 1e-6  # of the mean variance: keeps the inverse of a covariance within bounds
-ROUNDING = 1e-12  # of a degree of 0 that is scaled
+ZERO_ROUNDING = 1e-12  # of a degree of 0 that is scaled
 LEAST_DEVIATION = 1e-9  # deviation of a column, or singular value, that is not rounding
 
 
@@ -199,7 +199,7 @@ def _closed(repeated, values):
     table = values.reshape(repeated.y.shape)
     closed = repeated.project(table, np.maximum(table, TINY))
     if not repeated.constrained:  # a 0 stays one, but for rounding
-        closed[(table <= 0) & (closed < ROUNDING) & repeated.holes] = 0
+        closed[(table <= 0) & (closed < ZERO_ROUNDING) & repeated.holes] = 0
     return closed.reshape(values.shape)
 
 
