@@ -71,7 +71,8 @@ def test_draws_that_agree_have_their_error(draws):
 
 def test_the_true_distribution_scores_best():
     y = RNG.dirichlet([4.0, 2.0, 1.0], 3000)
-    true, narrow, shifted = (RNG.dirichlet(a, (10, 3000)) for a in ([4, 2, 1], [40, 20, 10], [2] * 3))
+    sizes = [4, 2, 1], [40, 20, 10], [2, 2, 2]
+    true, narrow, shifted = (RNG.dirichlet(size, (10, 3000)) for size in sizes)
     for score in (crps, energy_score, lambda y, d: crps(y, d, log=True)):
         assert score(y, true) < min(score(y, narrow), score(y, shifted))
 
