@@ -26,19 +26,12 @@ SCALE_TITLES |= {"percent": "Percentages: rows sum to 100", "count": "Counts"}
 def option(default: Any, help: str, **more: Any) -> Any:
     """Return a field with a default, a help text with an example, and more about it.
 
-    Parameters
-    ----------
-    default : object
-        What is taken if the option is not given.
-    help : str
-        What the command line says about it.
-    **more
-        `flag` and `short`, its names on the command line, if they are not the name of the field;
-        `panel`, the part of the help that it belongs to; `show_default`. `choices`, what it can
-        be, with a title for each; `words`, names for values that are hard to type; `least`, the
-        smallest number. `page`, the part of the page that has a control for it, and the title of
-        that; `hint`, what the page says instead of `help`; `example`, shown in an empty control;
-        `page_most`, the largest number on the page.
+    `flag` and `short` are its names on the command line, if they are not the name of the field;
+    `panel` is the part of the help that it belongs to; `show_default`. `choices` is what it can
+    be, with a title for each; `words` are names for values that are hard to type; `least` is the
+    smallest number. `page` is the part of the page that has a control for it, and the title of
+    that; `hint` is what the page says instead of `help`; `example` is shown in an empty control;
+    `page_most` is the largest number on the page.
     """
     return field(default=default, metadata={"help": help, **more})
 
