@@ -34,6 +34,7 @@ STORIES = {
     "complete_a_table.md",
     "draws.md",
     "faces_with_holes.md",
+    "from_mice.md",
     "how_sure.md",
     "panels.md",
     "predict_new_rows.md",

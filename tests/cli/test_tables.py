@@ -75,15 +75,19 @@ def test_draws_are_files_of_the_same_kind(inldl, tmp_path, survey, suffix):
         pytest.importorskip({"parquet": "pyarrow", "xlsx": "openpyxl"}[suffix])
         write = {"parquet": survey.to_parquet, "xlsx": survey.to_excel}[suffix]
         write(tmp_path / f"survey.{suffix}", index=False)
-    whole, options = f"whole.{suffix}", ("--draws", "2", "-m", "winldl")
+    whole, options = f"whole.{suffix}", ("--draws", "2", "--stacked", "-m", "winldl")
     code, out, _ = inldl("complete", f"survey.{suffix}", "-l", LABELS, "-o", whole, *options)
     assert code == 0
-    assert f"Wrote whole-draw1.{suffix} to whole-draw2.{suffix}" in out
+    assert f"Wrote whole-draw1.{suffix} to whole-draw2.{suffix}\nWrote whole-stacked.csv" in out
     read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "xlsx": pd.read_excel}[suffix]
     labels = LABELS.split(",")
     first, second = (read(tmp_path / f"whole-draw{i}.{suffix}") for i in (1, 2))
     assert list(first.columns) == list(survey.columns)
     assert (first[labels] != second[labels]).any(axis=None)
+    stacked = pd.read_csv(tmp_path / "whole-stacked.csv").set_index([".imp", ".id"])
+    for i, table in enumerate((survey, first, second)):
+        part = stacked.loc[i].reset_index(drop=True)
+        pd.testing.assert_frame_equal(part, table, check_dtype=False)  # Excel has whole numbers
     known = survey[labels].notna().to_numpy()
     assert (first[labels] == second[labels]).to_numpy()[known].all()
     np.testing.assert_allclose(second[labels].sum(axis=1), 1, rtol=0, atol=1e-9)

@@ -33,6 +33,15 @@ def rank_oracle(correlation):
     return oracle
 
 
+def aitchison_oracle(p, q):
+    """Compare the logarithms of all ratios of two degrees (Aitchison 1986), not centred ones."""
+    if len(p) < 2:
+        return math.nan
+    p, q = (np.maximum(row, 1e-6) for row in (p, q))
+    gaps = [math.log(p[i] / p[j] / (q[i] / q[j])) for i in range(len(p)) for j in range(i)]
+    return math.sqrt(math.fsum(gap**2 for gap in gaps) / len(p))
+
+
 ORACLES = {
     "cosine": cosine_oracle,
     "intersection": lambda p, q: math.fsum(map(min, p, q)),
@@ -46,6 +55,7 @@ ORACLES = {
         math.fsum(rel_entr(p, (p + q) / 2)) / 2 + math.fsum(rel_entr(q, (p + q) / 2)) / 2
     ),
     "euclidean": distance.euclidean,
+    "aitchison": aitchison_oracle,
     "mae": lambda p, q: math.fsum(np.abs(p - q)) / len(p),
     "sorensen": lambda p, q: distance.braycurtis(p, q) if (p + q).any() else 0.0,
     "squared_chi2": lambda p, q: math.fsum(
@@ -119,6 +129,16 @@ def test_a_true_zero_predicted_as_zero_costs_one_in_clark_and_canberra_only():
     assert metrics.clark(y, y) == pytest.approx(math.sqrt(2), rel=1e-15)
     assert metrics.kl_divergence(y, y) == 0.0
     assert metrics.squared_chi2(y, y) == 0.0
+
+
+def test_zeros_have_a_logarithm_in_aitchison():
+    y = [[0.5, 0.5, 0.0]]
+    assert metrics.aitchison(y, y) == 0.0
+    missed = metrics.aitchison(y, [[0.5, 0.25, 0.25]])
+    gaps = np.array([0, math.log(2), math.log(1e-6 / 0.25)])
+    assert missed == pytest.approx(math.sqrt(3) * gaps.std(), rel=1e-14)
+    assert metrics.aitchison(y, [[0.5, 0.5 - 1e-9, 1e-9]]) < 1e-8
+    assert math.isnan(metrics.aitchison([[0.5, np.nan, np.nan]], y))
 
 
 def test_the_floor_is_not_applied_where_nothing_was_observed():

@@ -18,6 +18,7 @@ RANGES = {
     "kl_divergence": (0, -math.log(1e-6)),
     "jensen_shannon": (0, math.log(2)),
     "euclidean": (0, math.sqrt(2)),
+    "aitchison": (0, "ratios"),
     "mae": (0, 1),
     "sorensen": (0, 1),
     "squared_chi2": (0, 2),
@@ -66,6 +67,7 @@ def test_an_exact_prediction_gives_the_perfect_value(pair):
 def test_values_stay_in_their_range(pair):
     p, q = pair
     limits = {"C": p.shape[1], "sqrt C": math.sqrt(p.shape[1])}
+    limits["ratios"] = -math.log(1e-6) * limits["sqrt C"]
     for name, (low, high) in RANGES.items():
         values = METRICS[name].function.per_row(p, q)
         values = values[~np.isnan(values)]
@@ -81,6 +83,16 @@ def test_truth_and_prediction_can_be_exchanged_except_in_kl(pair):
     for name in METRICS.keys() - {"kl_divergence"}:
         function = METRICS[name].function
         assert_close(name, function.per_row(p, q), function.per_row(q, p))
+
+
+@given(pair=pairs(positive=True), data=st.data())
+def test_aitchison_is_about_ratios(pair, data):
+    """Scaling each label of both tables by its own factor changes nothing; equal rows are at 0."""
+    factors = data.draw(arrays(np.float64, pair[0].shape[1], elements=st.floats(0.1, 10)))
+    moved = [rows * factors / (rows @ factors)[:, None] for rows in pair]
+    distance = METRICS["aitchison"].function.per_row
+    np.testing.assert_allclose(distance(*moved), distance(*pair), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(distance(moved[0], moved[0]), 0)
 
 
 def test_kl_is_not_symmetric():

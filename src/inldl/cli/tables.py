@@ -57,7 +57,7 @@ def complete(
     """
     from inldl.report.pages.table import completion_page
     from inldl.tables.questions import with_answers
-    from inldl.tables.results import draw_paths
+    from inldl.tables.results import draw_paths, stacked_path
     from inldl.tables.tasks import check_completion, complete_table, method_for
 
     fitted = None if model is None else o.load_model_of_table(model)
@@ -79,6 +79,8 @@ def complete(
     if filling.n_draws:
         paths = draw_paths(out, filling.n_draws)
         say(f"Wrote {paths[0]}" + (f" to {paths[-1].name}" if len(paths) > 1 else ""))
+    if filling.stacked:
+        say(f"Wrote {stacked_path(out, filling)}")
 
 
 def fit(

@@ -8,7 +8,7 @@ contiguous rows of data.
 import numpy as np
 import numpy.typing as npt
 
-from inldl.metrics.registry import FloatArray, Pair, metric, ratio
+from inldl.metrics.registry import FLOOR, FloatArray, Pair, metric, ratio
 
 
 @metric(higher_is_better=True, perfect=1.0)
@@ -149,6 +149,31 @@ def euclidean(pair: Pair) -> FloatArray:
     array([1.4142])
     """
     return np.linalg.norm(pair.p - pair.q, axis=1)
+
+
+@metric(higher_is_better=False, perfect=0.0)
+def aitchison(pair: Pair) -> FloatArray:
+    """Compute the Aitchison distance, which compares ratios of degrees (lower is better).
+
+    The Euclidean distance of centred logarithms: ``sqrt(sum_i (d_i - mean(d))^2)`` with
+    ``d_i = log(p_i / q_i)``. Doubling a small degree counts as much as doubling a large one.
+
+    Degrees below 1e-6 count as 1e-6, true and predicted ones alike, so that zeros have a
+    logarithm and none is further away than that. The value is undefined (NaN) where fewer than
+    two degrees are observed: they have no ratio.
+
+    Examples
+    --------
+    >>> from inldl.metrics import aitchison
+    >>> aitchison.per_row([[0.5, 0.25, 0.25]], [[0.25, 0.5, 0.25]]).round(4)
+    array([0.9803])
+    """
+    p, q = (np.log(np.maximum(rows, FLOOR)) for rows in (pair.p, pair.q))
+    count = pair.observed.sum(axis=1)
+    apart = np.where(pair.observed, p - q, 0)
+    mean = ratio(apart.sum(axis=1), count.astype(np.float64))
+    centred = np.where(pair.observed, apart - mean[:, None], 0)
+    return np.where(count > 1, np.linalg.norm(centred, axis=1), np.nan)
 
 
 @metric(higher_is_better=False, perfect=0.0)

@@ -41,7 +41,8 @@ float
 
 
 FLOOR = 1e-6
-"""Clark, Canberra and Kullback-Leibler replace a predicted 0 by this."""
+"""Clark, Canberra and Kullback-Leibler replace a predicted 0 by this; where logarithms of degrees
+are compared, no degree is below it."""
 
 _IN_ROW = " in row {number}: give degrees from 0 to 1."
 

@@ -26,19 +26,12 @@ SCALE_TITLES |= {"percent": "Percentages: rows sum to 100", "count": "Counts"}
 def option(default: Any, help: str, **more: Any) -> Any:
     """Return a field with a default, a help text with an example, and more about it.
 
-    Parameters
-    ----------
-    default : object
-        What is taken if the option is not given.
-    help : str
-        What the command line says about it.
-    **more
-        `flag` and `short`, its names on the command line, if they are not the name of the field;
-        `panel`, the part of the help that it belongs to; `show_default`. `choices`, what it can
-        be, with a title for each; `words`, names for values that are hard to type; `least`, the
-        smallest number. `page`, the part of the page that has a control for it, and the title of
-        that; `hint`, what the page says instead of `help`; `example`, shown in an empty control;
-        `page_most`, the largest number on the page.
+    `flag` and `short` are its names on the command line, if they are not the name of the field;
+    `panel` is the part of the help that it belongs to; `show_default`. `choices` is what it can
+    be, with a title for each; `words` are names for values that are hard to type; `least` is the
+    smallest number. `page` is the part of the page that has a control for it, and the title of
+    that; `hint` is what the page says instead of `help`; `example` is shown in an empty control;
+    `page_most` is the largest number on the page.
     """
     return field(default=default, metadata={"help": help, **more})
 
@@ -100,10 +93,7 @@ def flag_of(each: Field[Any]) -> str:
 
 
 def type_of(each: Field[Any]) -> Any:
-    """Return what a text becomes as a value of a field: the first of the types that it can have.
-
-    If it can be None, that is part of the type.
-    """
+    """Return the first type that a field can have, with None added if it can be None."""
     kinds = get_args(each.type) or (each.type,)
     return kinds[0] | None if NoneType in kinds else kinds[0]
 
@@ -114,10 +104,6 @@ class FileOptions(Options):
 
     Parameters
     ----------
-    delimiter : {",", ";", "\t", "|"}, default=None
-        What separates the cells of a text file; detected if None, a tab for .tsv and .tab.
-    decimal : {".", ","}, default=None
-        The decimal sign; detected from all numbers of the table if None.
     thousands : {"", ",", ".", " ", "'"}, default=None
         What separates thousands, as in 47,300; "" if nothing does. A space stands for no-break
         and thin spaces as well, and an apostrophe for the typographic one. Detected if None; a
@@ -125,9 +111,6 @@ class FileOptions(Options):
     encoding : str, default=None
         The encoding of a text file. If None, the one that its byte order mark tells; else UTF-8
         if the file is valid UTF-8, or cp1252 or latin-1.
-    na : str or list of str, default=None
-        Further cells that mean missing, in any column, such as "s,x,-99". Numbers may be among
-        them.
     skip_rows, skip_last : int, default=None
         Lines (rows of a sheet) above the header, and lines with content below the last row, that
         are no part of the table; files that are written keep them. By default titles and notes
@@ -156,7 +139,7 @@ class FileOptions(Options):
     )
     na: str | Sequence[str] | None = _in_file(
         "Cells that mean missing",
-        'Cells that mean missing, besides the usual ones: "s,x,-99".',
+        'Cells that mean missing in any column, besides the usual ones: "s,x,-99".',
         example="s, x, -99",
     )
     skip_rows: int | None = _in_file(
@@ -185,9 +168,6 @@ class ColumnOptions(FileOptions):
 
     Parameters
     ----------
-    ignore, id : str or list of str, default=None
-        Columns that are neither labels nor features, named as labels are: those of no use, and
-        those that name the rows.
     long : str or dict, default=None
         For a table with one row per thing and label: which columns are the id of the thing, the
         label and the value, as in "id=county,label=party,value=votes", or "id=state+year,..." for
@@ -386,6 +366,10 @@ class FillOptions(IntervalOptions):
         hint="Also make this many completed tables, which differ as much as their filled-in "
         "shares are uncertain.",
         example="none",
+    )
+    stacked: bool = option(
+        False,
+        "Also write the table and all --draws into one, OUT-stacked.csv, for mice::as.mids of R.",
     )
 
 

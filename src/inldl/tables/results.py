@@ -7,11 +7,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from inldl.files.replacing import replacing
 from inldl.progress import report
 from inldl.rows.checks import check_number
 from inldl.rows.holes import find_holes
@@ -22,13 +24,15 @@ from inldl.tables.findings import UNKNOWN_SCALES, UNKNOWN_TOTALS, SizeTest
 from inldl.tables.formats import plain_name
 from inldl.tables.holes import size_in_panel
 from inldl.tables.model import TableModel
+from inldl.tables.numbers import parse_column
 from inldl.tables.table import Piece, whole_of
 from inldl.tables.table_rows import id_texts
-from inldl.tables.writing import TableWriter
+from inldl.tables.writing import TableWriter, refuse_taken
 
 MOST_SHUFFLED = 100  # columns whose influence is measured
 SHOWN_ROWS = 48  # rows of a picture
 TALLIED_ROWS = 200_000  # that tell why degrees are missing
+NUMBERED = (".imp", ".id")  # the columns of mice's long tables: the imputation, and the row
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,26 +246,80 @@ def draw_paths(path, n_draws) -> list[Path]:
     return [path.with_name(f"{stem}-draw{i:0{width}}{ending}") for i in range(1, n_draws + 1)]
 
 
+def stacked_path(path, options) -> Path | None:
+    """Return the file with all draws in one table, None if `FillOptions` ask for none."""
+    if options.stacked and not options.n_draws:
+        raise ValueError(
+            "--stacked (stacked=True) puts draws into one table; say how many to make with "
+            "--draws (n_draws)."
+        )
+    stem = plain_name(Path(path)).stem
+    return Path(path).with_name(f"{stem}-stacked.csv") if options.stacked else None
+
+
 @contextmanager
-def completed_files(file, path, plain, extra, *, n_draws, seed, **how) -> Iterator[Callable]:
+def stacked_file(file, path, n_draws, *, overwrite) -> Iterator[Callable]:
+    """Give a function that adds rows to one table of a file with its holes, and of all draws.
+
+    It takes a piece with all columns, and what each draw fills in. `.imp` is 0 in the rows with
+    holes, then the number of the draw; `.id` is the number of the row, from 1. The text has commas
+    and decimal points whatever the file has, and NA in each hole, as `read.csv` of R expects.
+    """
+    refuse_taken(file, NUMBERED)
+    names = [*NUMBERED, *file.source.names]
+    with replacing(path, overwrite=overwrite) as part, TemporaryDirectory() as folder:
+        parts = [Path(folder, str(i)) for i in range(n_draws + 1)]
+
+        def add(piece, draws):
+            index = np.arange(piece.first, piece.first + piece.size) + 1
+            others = {name: _numbers(cells, file) for name, cells in piece.features.items()}
+            for i, filled in enumerate([np.full(piece.values.shape, np.nan), *draws]):
+                shares = np.where(np.isnan(filled), piece.values, filled).T
+                columns = others | dict(zip(file.labels, shares, strict=True))
+                columns |= dict(zip(NUMBERED, (i, index), strict=True))
+                frame = pd.DataFrame(columns, piece.features.index)[names]
+                how = {"index": False, "na_rep": "NA", "lineterminator": "\n"}
+                frame.to_csv(parts[i], mode="a", header=not (i or piece.first), **how)
+
+        yield add
+        with part.open("wb") as whole:
+            for each in filter(Path.exists, parts):  # an empty table has none
+                whole.write(each.read_bytes())
+
+
+def _numbers(cells, file):
+    """Return a column of text as numbers if it has nothing else."""
+    found = parse_column(cells, file.format) if cells.dtype.kind == "O" else None
+    return cells if found is None else found
+
+
+@contextmanager
+def completed_files(
+    file, path, plain, extra, *, n_draws, seed, stacked=None, **how
+) -> Iterator[Callable]:
     """Give a function that writes the next rows of a completed table, and of its draws.
 
     It takes a piece, the degrees that stay, the completed ones, their scale, values of the
     `extra` columns, and `RowsToFill`. The table also goes to the file `plain` without the extra
-    columns, if that is not None. Each file is a `TableWriter`, made with `how`; the files appear
-    when all pieces are there.
+    columns, and all draws to the file `stacked`, if these are not None. Each other file is a
+    `TableWriter`, made with `how`; the files appear when all pieces are there.
     """
     with ExitStack() as stack:
         writer = stack.enter_context(TableWriter(file, path, extra=extra, **how))
         copies = [] if plain is None else [plain]
         paths = [*copies, *draw_paths(plain or path, n_draws)]
         others = [stack.enter_context(TableWriter(file, other, **how)) for other in paths]
+        if stacked is not None:
+            one = stacked_file(file, stacked, n_draws, overwrite=how["overwrite"])
+            add = stack.enter_context(one)
 
         def write(piece, kept, completed, scale, added, rows):
             writer.write(piece, kept, completed, scale, added)
             draws = rows.draw(n_draws, seed, piece.first) if n_draws else ()
-            for other, table in zip(others, [*([completed] * len(copies)), *draws], strict=True):
-                other.write(piece, kept, table, scale)
+            pairs = zip(others, [*([completed] * len(copies)), *draws], strict=True)
+            filled = [other.write(piece, kept, table, scale) for other, table in pairs]
+            if stacked is not None:
+                add(piece, filled[len(copies) :])
 
         yield write
 

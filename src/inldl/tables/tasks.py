@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from inldl.errors import DataError
+from inldl.files.replacing import check_free
 from inldl.methods.intervals import check_coverage
 from inldl.methods.registry import with_ratios
 from inldl.metrics import evaluate
@@ -23,7 +24,7 @@ from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions, Share
 from inldl.tables.results import Evaluation, FitResult, WriteResult
 from inldl.tables.table import whole_of
 from inldl.tables.table_rows import TrainingRows
-from inldl.tables.writing import TableWriter, check_writable, row_wholes
+from inldl.tables.writing import TableWriter, check_writable, refuse_taken, row_wholes
 
 LEARNED_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
 INFLUENCE_ROWS = 1000  # rows in which columns are shuffled
@@ -185,10 +186,12 @@ def complete_table(
     shown = results.ShownRows(file, file.labels, whole, ids)
     how = {"filled": file.labels if holes is None or ratios else holes, "whole": options.whole}
     how |= {"overwrite": overwrite, "n_draws": options.n_draws, "seed": random_state}
+    how["stacked"] = results.stacked_path(plain or path, options)
+    read = ids if not options.stacked else [n for n in file.source.names if n not in file.labels]
     with results.completed_files(file, path, plain, extra, **how) as write:
         report("learning how the shares of a row go together")
         tally = results.Tally(file, model, scale)
-        for piece in results.pieces_for(model, file, ids, "filling in rows"):
+        for piece in results.pieces_for(model, file, read, "filling in rows"):
             known = file.known(piece, scale, normalize=normalize)
             with _placed(file.place_of(first=piece.first), file.labels):
                 rows = model.rows_to_fill(piece.features, known)
@@ -220,6 +223,9 @@ def check_completion(file, path, options=None, *, overwrite=False, **keywords) -
     check_writable(file, path, extra=extra, whole=options.whole, overwrite=overwrite)
     for draw_path in results.draw_paths(path, options.n_draws):
         check_writable(file, draw_path, overwrite=overwrite)
+    if (stacked := results.stacked_path(path, options)) is not None:
+        check_free(stacked, overwrite=overwrite, source=file.path)
+        refuse_taken(file, results.NUMBERED)
 
 
 def _added_to_completed(file, options):

@@ -94,8 +94,8 @@ class TableWriter:
     def __exit__(self, *error):
         return self._stack.__exit__(*error)
 
-    def write(self, piece, y, completed, scale, extra=None) -> None:
-        """Write a piece.
+    def write(self, piece, y, completed, scale, extra=None) -> np.ndarray:
+        """Write a piece, and return what was filled in: NaN where a cell stays as it is.
 
         Parameters
         ----------
@@ -119,7 +119,9 @@ class TableWriter:
             )
         limits = self._file.written_limits(piece, scale) if piece.constrained else None
         fills = HoleFilling(y, completed, row_wholes(piece, scale), limits)
-        self._write(piece.raw, fills.whole(where) if self._whole else fills.rounded(), extra)
+        filled = fills.whole(where) if self._whole else fills.rounded()
+        self._write(piece.raw, filled, extra)
+        return filled
 
 
 class HoleFilling:
@@ -239,17 +241,23 @@ def check_writable(file, path, *, extra=(), whole=False, overwrite=False) -> Non
             f"{path} is another kind of file than {file.path}; end its name in "
             f"{plain_name(file.path).suffix!r}."
         )
+    refuse_taken(file, extra)
     for i, name in enumerate(extra):
-        if name in file.source.names:
-            raise ValueError(
-                f"{file.path} has a column {name!r} already, which is to be added; rename it."
-            )
         if name in extra[:i]:
             raise ValueError(
                 f"Two columns {name!r} are to be added, because of how the labels are named; "
                 "rename the labels."
             )
         file.source.check_name(name)
+
+
+def refuse_taken(file, names) -> None:
+    """Refuse names of new columns that a file has already."""
+    for name in names:
+        if name in file.source.names:
+            raise ValueError(
+                f"{file.path} has a column {name!r} already, which is to be added; rename it."
+            )
 
 
 def _checked(known, completed):
