@@ -102,7 +102,7 @@ OTHERS = {
     "chained ridge": chained_ridge,
     "neighbours": neighbours,
     "soft-impute": soft_impute,
-    "missForest": miss_forest,
+    "chained forests": miss_forest,
 }
 OURS = "AutoInLDL"
 METHODS = [*OTHERS, OURS]

@@ -24,7 +24,7 @@ from completion import OTHERS, features_for_imputers, rmse
 from inldl import hide
 from inldl.tables import TableModel, audit
 
-IMPUTERS = ("column means", "chained ridge", "neighbours", "soft-impute", "missForest")
+IMPUTERS = ("column means", "chained ridge", "neighbours", "soft-impute", "chained forests")
 
 
 def part(package, name, features, labels):

@@ -23,7 +23,7 @@ from inldl import AutoInLDL, hide
 from inldl.datasets import load_concrete
 
 IMPUTERS = {
-    "missForest": IterativeImputer(RandomForestRegressor(random_state=0), random_state=0),
+    "chained forests": IterativeImputer(RandomForestRegressor(random_state=0), random_state=0),
     "chained regressions": IterativeImputer(random_state=0),
     "10 nearest rows": KNNImputer(n_neighbors=10),
     "column means": SimpleImputer(),

@@ -11,7 +11,7 @@ DEMO = str(Path(__file__).parents[1] / "examples" / "demo.py")
 @pytest.mark.parametrize(
     "left_out",
     [
-        pytest.param(["missForest"], id="without missForest, which takes long"),
+        pytest.param(["chained forests"], id="without chained forests, which takes long"),
         pytest.param([], id="all", marks=pytest.mark.slow),
     ],
 )

@@ -260,7 +260,7 @@ def test_without_held_out_predictions_rows_are_filled_near_the_prediction():
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "rate"), [("SJAFFE", 0.3), ("SJAFFE", 0.6), ("SCUT_FBP", 0.3)])
 def test_public_data_are_completed_better_than_by_chained_forests(shared, monkeypatch, name, rate):
-    """missForest: scikit-learn's IterativeImputer with trees, fitted to rows of sum 1."""
+    """chained forests: scikit-learn's IterativeImputer with trees, fitted to rows of sum 1."""
     from sklearn.decomposition import PCA
     from sklearn.ensemble import ExtraTreesRegressor
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401

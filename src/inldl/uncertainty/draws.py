@@ -23,7 +23,7 @@ from inldl.solvers.gaussian import given_observed
 
 TRIALS = 16  # pairs of errors on which moves and scales are fitted
 FIT_STEPS = 10  # of the fit
-MOST_FACTOR = 1.3  # of errors, which closing makes smaller
+MOST_FACTOR = 1.4  # of errors, which closing makes smaller
 PRIOR_SIZES = 20  # squared errors of mean size that those of a label are averaged with
 MOST_SPREAD_ON_SCALE = 1.5  # of an error on the scale of draws
 SOME = 20  # turns that tell how much they vary
@@ -144,11 +144,12 @@ def draw_rows(rows, scale, centre, shared, errors, sizes, spread) -> np.ndarray:
     is taken: `sizes` (n, C) on the scale, and `spread` (n, C) of the degrees.
     """
     mean = _closed(rows, centre)
-    spread = np.where(rows.holes, spread, 0) * scale.slopes(mean)
-    spread = np.minimum(np.sqrt(sizes * spread), MOST_SPREAD_ON_SCALE)
-    errors, spread = _together(errors, shared, spread)
+    spread, slopes = np.where(rows.holes, spread, 0), scale.slopes(mean)
+    both = np.minimum(np.sqrt(sizes * spread * slopes), MOST_SPREAD_ON_SCALE)
+    errors, both = _together(errors, shared, both)
     trials, errors = errors[:TRIALS], errors[TRIALS:]
-    move, factor = _fitted(rows, scale, mean, spread, np.concatenate([trials, -trials]))
+    spread = np.maximum(spread, both / slopes)
+    move, factor = _fitted(rows, scale, mean, spread, np.concatenate([trials, -trials]), both)
     values = scale.back(scale.of(mean) + move + factor * errors)
     return _closed(_repeated(rows, len(errors)), values)
 
@@ -167,17 +168,17 @@ def _together(errors, shared, spread):
     return own + shared, spread * np.sqrt(wider)
 
 
-def _fitted(rows, scale, mean, spread, errors):
+def _fitted(rows, scale, mean, spread, errors, on_scale):
     """Return a move of each degree, and a factor of the errors of each row, on a scale.
 
     Errors of logarithms raise the mean, and closing changes it. With move and factor the closed
     trials have the mean and the total variance that they should.
     """
     possible = mean * np.maximum(rows.possible[1] - mean, 0)  # of a degree between 0 and the most
-    wanted, by_chance = ((s / scale.slopes(mean)) ** 2 for s in (spread, errors))
-    target = np.minimum(wanted, possible).sum(axis=1)
+    target = np.minimum(spread**2, possible).sum(axis=1)
     # as much more or less than the trials happen to vary before they are closed
-    target *= by_chance.mean(axis=0).sum(axis=1) / np.maximum(wanted.sum(axis=1), TINY)
+    expected, by_chance = ((s / scale.slopes(mean)) ** 2 for s in (on_scale, errors))
+    target *= by_chance.mean(axis=0).sum(axis=1) / np.maximum(expected.sum(axis=1), TINY)
     move, factor, start = np.zeros(mean.shape), np.ones((len(mean), 1)), scale.of(mean)
     repeated = _repeated(rows, len(errors))
     for _ in range(FIT_STEPS):
