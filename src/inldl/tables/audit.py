@@ -20,6 +20,7 @@ from inldl.text import counted
 POINTS = "percentage points"
 SHOWN_ROUNDING = 0.025  # of an error, by which the printed one may differ
 MOST_DECIMALS = 8
+UNEQUAL = 100  # ratio of the mean shares of labels from which errors of ratios are given, too
 COMPUTED = 1e-9  # smaller errors come from rounding in computing
 
 
@@ -205,6 +206,21 @@ class HeldOut:
             "constant_mae": constant.mae,
             "explained": explained,
         }
+
+    def factors(self) -> tuple[float, float] | None:
+        """Return by which factor predictions, and the constant mean, are off on average.
+
+        It is the exponential of the mean absolute error of logarithms, without shares of 0. None
+        if labels are not of very different sizes.
+        """
+        sizes = pd.Series(self.observed).groupby(self.label).mean()
+        if not len(sizes) or sizes.max() <= UNEQUAL * sizes.min():
+            return None
+        at = (self.observed > 0) & (self.predicted > 0) & (self.constant > 0)
+        weights = self._of(self.predicted, at)
+        logs = (np.log(each[at] / self.observed[at]) for each in (self.predicted, self.constant))
+        found, constant = (float(np.exp(weights.mean(np.abs(each)))) for each in logs)
+        return found, constant
 
     def reliability(self, bins=10) -> pd.DataFrame:
         """Return the mean prediction and the mean degree of groups of similar predictions.

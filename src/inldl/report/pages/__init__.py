@@ -29,6 +29,11 @@ def error_sentences(held_out, what="known shares", name="Expected error") -> lis
         f"{name}: {f'{found:{form}} {held_out.unit}'.rstrip()} (using column means: "
         f"{means:{form}}), measured on {overall['n']:,} {what}."
     ]
+    if factors := held_out.factors():
+        texts.append(
+            "Small and large shares differ much here. On average a share is off by a factor of "
+            f"{factors[0]:.2f} (using column means: {factors[1]:.2f})."
+        )
     if overall["mae"] >= means:
         texts.append("This is no better than column means.")
     if overall["n"] < FEW:
