@@ -59,15 +59,11 @@ def test_the_expected_share_of_a_log_normal_is_its_mean():
 def test_errors_of_ratios_are_smaller_if_they_are_to_be(seed, without_trees):
     truth = composition(seed=seed)
     y, predicted = with_holes(truth, seed=seed + 10)
-    found = {
-        error: Completer(error=error)
-        .fit(PartialRows(y), predicted)
-        .fill(PartialRows(y), predicted)
-        for error in ("shares", "ratios")
-    }
-    ratios, shares = (distance(truth, found[error], y) for error in ("ratios", "shares"))
-    assert ratios < 1.01 * shares
-    np.testing.assert_allclose(found["ratios"].sum(axis=1), 1)
+    rows, found = PartialRows(y), {}
+    for error in ("shares", "ratios"):
+        found[error] = Completer(error=error).fit(rows, predicted).fill(rows, predicted)
+        np.testing.assert_allclose(found[error].sum(axis=1), 1)
+    assert distance(truth, found["ratios"], y) < 1.01 * distance(truth, found["shares"], y)
 
 
 def test_zeros_are_no_trouble_for_logarithms(without_trees):

@@ -346,7 +346,6 @@ class FillOptions(IntervalOptions):
     )
 
     def __post_init__(self) -> None:
-        """Refuse --joint without intervals."""
         super().__post_init__()
         if self.joint and self.coverage is None:
             raise ValueError("--joint makes intervals wider; ask for some with --uncertainty 0.9.")
