@@ -74,6 +74,8 @@ FIGURES = {
     "map_of_places": lambda d, w: report.map_of_places(places(d), width=w),
     "holes_per_row": lambda d, w: report.holes_per_row(holes(d.before), width=w),
     "hidden_mass": lambda d, w: report.hidden_mass(-0.01, -0.03, 0.01, width=w),
+    "moved_means": lambda d, w: report.moved_means(moved(d), width=w),
+    "known_and_filled": lambda d, w: report.known_and_filled(*frames(d), width=w),
     "comparison": lambda d, w: report.comparison(d.methods, recommended="auto", width=w),
 }
 OF_ANY_SHAPE = {"reliability", "hidden_mass", "comparison"}  # that are drawn the same
@@ -97,6 +99,16 @@ def places(data):
     """Return two maps of as many units as there are rows, at as many times as there are labels."""
     shares = named(data.before).set_axis(data.labels, axis=1).rename_axis(columns="time")
     return {"one": shares, LONG: 1 - shares}
+
+
+def moved(data):
+    """Return the means of the labels, and what two cases make of them."""
+    means = pd.Series(data.after.mean(axis=0), data.labels)
+    return pd.DataFrame({"as filled in": means, "a +10%": 1.1 * means, LONG: 0.7 * means})
+
+
+def frames(data):
+    return [pd.DataFrame(y, columns=data.labels) for y in (data.before, data.after)]
 
 
 def holes(y):
@@ -348,6 +360,27 @@ def test_hidden_mass_is_to_scale_around_zero(numbers):
     low, high = axes.get_xlim()
     assert low == -high
     assert low < lower <= upper < high
+
+
+def test_means_are_drawn_in_each_case():
+    frame = moved(make(60, 3))
+    axes = report.moved_means(frame, width=FULL).axes[0]
+    for line, case in zip(axes.get_lines(), frame, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), frame[case])
+
+
+def test_known_and_filled_shares_are_densities_of_their_own():
+    data = make(60, 3)
+    figure = report.known_and_filled(*frames(data))
+    counts = np.isnan(data.before).sum(axis=0)
+    assert [axes.get_title() for axes in figure.axes] == [
+        data.labels[j] for j in np.argsort(-counts, kind="stable")
+    ]
+    for axes in figure.axes:
+        bars = [each for each in axes.patches if each.get_label() != "filled in"][:20]
+        assert np.isclose(sum(bar.get_width() * bar.get_height() for bar in bars), 1)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        report.known_and_filled(frames(data)[1], frames(data)[1])
 
 
 def test_hidden_mass_refuses_numbers_out_of_order():

@@ -54,6 +54,8 @@ def complete(
         inldl complete diary.csv -l "beer,wine,milk" -o whole.csv --sum "alcohol=beer,wine"
         inldl complete survey.csv -l "emo_*" -o whole.csv --answers ask.csv
         inldl complete rescaled.csv -l "emo_*" -o whole.csv --ratios
+        inldl complete minerals.csv -l "oxide_*" -o whole.csv --zeros "rounded<0.05"
+        inldl complete survey.csv -l "emo_*" -o whole.csv --delta "emo_joy=+10%"
     """
     from inldl.report.pages.table import completion_page
     from inldl.tables.questions import with_answers

@@ -1,14 +1,17 @@
-"""Test whether degrees are missing at random, using the total that each row leaves unobserved.
+"""Why degrees are missing: test whether at random, and say what follows if they are not.
 
-The hidden degrees of a row have a mass that is known: 1 minus the observed ones.
+The hidden degrees of a row have a mass that is known: 1 minus the observed ones. It shows whether
+degrees are missing at random. What it cannot show, a user may assume: that zeros are degrees too
+small to be recorded, or that the missing degrees of a label are larger than they seem.
 """
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from inldl.rows.checks import sum_tolerance
+from inldl.rows.checks import like, rounding_gap, sum_tolerance
 from inldl.rows.density import GammaDegrees
 from inldl.rows.partial import PartialRows
 
@@ -17,6 +20,7 @@ LEVEL = 0.01  # p values below it count as evidence
 SMALL_EFFECT = 0.05  # of the expected mass: less is certain in a long table, but of no importance
 FEWEST_ROWS = 30  # with holes, that can tell why degrees are missing
 CONSISTENT = 0.995  # share of them that must not contradict
+BELOW_LIMIT = 0.65  # of a limit: the usual size of a degree below it
 EQUALLY_MANY = 0.95  # share of them that have the same number of observed degrees
 
 
@@ -168,3 +172,100 @@ def most_errors(rows: PartialRows, filled: Array) -> Array:
     left = np.maximum(rows.rest, 0)[:, None] - np.arange(filled.shape[1]) * bounds
     worst = np.clip(left, 0, bounds)
     return np.where(np.isinf(ascending), 0, np.abs(worst - ascending)).sum(axis=1)
+
+
+def rounded_zeros(y: Any, limit: Any = None, whole: Any = 1.0) -> tuple[Any, Any, Any]:
+    """Return degrees whose zeros are unobserved, and lower and upper bounds of the unobserved.
+
+    A 0 that stands for a degree too small to be recorded becomes a hole below its limit. If the
+    other degrees of its row are all observed and sum to the whole, they would leave nothing to
+    it. The largest of them is then a hole as well, which gives way by what the limits of the row
+    allow.
+
+    Parameters
+    ----------
+    y : array-like or frame of shape (n_samples, n_labels)
+        Degrees, or the same in other units, NaN = unobserved.
+    limit : float or array-like of shape (n_labels,), optional
+        What such degrees are below; NaN keeps the zeros of a label. By default the smallest other
+        degree of the label.
+    whole : float or array-like of shape (n_samples,), default=1
+        What the degrees of a row sum to.
+
+    Returns
+    -------
+    y, lower, upper : ndarray or frame of shape (n_samples, n_labels)
+        As `fit` and `complete` take them; bounds are NaN where there is none.
+
+    Examples
+    --------
+    >>> from inldl.tables import rounded_zeros
+    >>> y, lower, upper = rounded_zeros([[0.7, 0.3, 0.0], [0.5, 0.48, 0.0]], 0.02)
+    >>> y.tolist()
+    [[nan, 0.3, nan], [0.5, 0.48, nan]]
+    >>> lower[0].round(2).tolist(), upper[0].round(2).tolist()
+    ([0.68, nan, nan], [0.72, nan, 0.02])
+    """
+    degrees = np.array(y, dtype=np.float64)
+    limits = smallest_positive(degrees) if limit is None else np.asarray(limit, dtype=np.float64)
+    limits = np.broadcast_to(limits, degrees.shape)
+    zeros = (degrees == 0) & ~np.isnan(limits)
+    gap = max(rounding_gap(degrees, float(np.max(whole, initial=0.0))), sum_tolerance(np.float64))
+    full = zeros.any(axis=1) & (degrees.sum(axis=1) >= np.asarray(whole) * (1 - gap))
+    room = np.where(zeros, limits, 0).sum(axis=1)[full]
+    lower, upper = np.full(zeros.shape, np.nan), np.where(zeros, limits, np.nan)
+    largest = np.flatnonzero(full), degrees[full].argmax(axis=1)
+    lower[largest] = np.maximum(degrees[largest] - room, 0)
+    upper[largest] = np.minimum(degrees[largest] + room, np.broadcast_to(whole, len(full))[full])
+    degrees[zeros] = degrees[largest] = np.nan
+    return like(y, degrees), like(y, lower), like(y, upper)
+
+
+def smallest_positive(y: Array) -> Array:
+    """Return the smallest degree above 0 of each label, NaN if there is none."""
+    return np.asarray(np.fmin.reduce(np.where(y > 0, y, np.nan), axis=0, initial=np.nan))
+
+
+def settle_largest(rows: PartialRows, largest: Array | None) -> PartialRows:
+    """Return rows in which degrees that give way to rounded zeros are known, to learn from.
+
+    They are what the zeros leave if these are as large as is usual below their limits.
+    """
+    if largest is None or not largest.any():
+        return rows
+    zeros = rows.holes & ~largest
+    less = BELOW_LIMIT * np.where(zeros, rows.box[1], 0).sum(axis=1)
+    settled = np.maximum(rows.rest - less, 0)[:, None]
+    y, *ends = (np.where(largest, settled, each) for each in (rows.y, *rows.box))
+    return replace(rows, y=y, lower=ends[0], upper=ends[1])
+
+
+def shift_filled(rows: PartialRows, filled: Array, factors: Array) -> Array:
+    """Return completed rows in which the filled degrees of some labels are larger or smaller.
+
+    Those of a label are multiplied by its factor, and the other filled degrees of the row scaled
+    so that it keeps its sum, within bounds and sums of labels. Observed degrees stay as they are.
+    If a row has no other filled degrees, its sum leaves them less choice, or none.
+
+    Parameters
+    ----------
+    rows : PartialRows
+        The rows before they were filled.
+    filled : ndarray of shape (n, n_labels)
+        The completed rows.
+    factors : ndarray of shape (n_labels,)
+        What to multiply the filled degrees of each label by; 1 of all others.
+    """
+    holes, named = rows.holes, factors != 1
+    before = np.where(holes, filled, 0).astype(np.float64)
+    wanted, left = before * np.where(named, factors, 0), before.sum(axis=1)
+    asked, others = wanted.sum(axis=1), before[:, ~named].sum(axis=1)
+    given = np.where(others > 0, np.minimum(asked, left), left)
+    grown = np.divide(given, asked, out=np.ones(len(rows)), where=asked > 0)
+    scaled = np.divide(left - given, others, out=np.ones(len(rows)), where=others > 0)
+    after = np.where(named, wanted * grown[:, None], before * scaled[:, None])
+    stuck = (asked <= 0) & (others <= 0)  # nothing else can have what they would lose
+    out = np.where(holes & ~stuck[:, None], after, filled)
+    if len(some := rows.limited_rows):
+        out[some] = rows.take(some).project(out[some])
+    return out.astype(filled.dtype, copy=False)

@@ -42,6 +42,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "inspect_table": "inldl.tables.inspect",
         "predict_table": "inldl.tables.tasks",
         "read_table": "inldl.tables.reading",
+        "rounded_zeros": "inldl.rows.missingness",
         "suggest": "inldl.tables.ask",
         "write_table": "inldl.tables.writing",
     },

@@ -1,6 +1,6 @@
 """Look at a table before anything is learned from it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ from inldl.rows.checks import check_2d, check_choice, is_off, names_or_numbers, 
 from inldl.rows.holes import find_holes
 from inldl.rows.inputs import check_rows
 from inldl.tables import findings
+from inldl.tables.assumptions import sentences_on_zeros
 from inldl.tables.columns import as_frame
 from inldl.tables.columns.dates import ORDERS
 from inldl.tables.features import describe_features, find_copies, find_dependence
@@ -219,6 +220,9 @@ def inspect_file(file, options=None, **keywords) -> tuple[Inspection, Table, lis
     columns = pd.concat([read.ids, read.features], axis=1)
     places = how["places"] = Places.of(columns, options.unit, options.time, options.dates)
     found = inspect_table(read.features, read.degrees, file.source.where, **how)
+    if file.options.zeros == "true" and read.scale != "count":
+        rounded = sentences_on_zeros(read.y, read.labels, whole_of(read.scale))
+        found = replace(found, findings=[*found.findings, *rounded])
     notes = [*read.notes, *([] if places is None else places.structure.notes)]
     notes += notes_on_counts(read)
     if weight is not None:

@@ -208,6 +208,12 @@ class ColumnOptions(FileOptions):
         hint="One column per line, and the labels that it is the sum of.",
         example="alcohol=beer,wine",
     )
+    zeros: str = option(
+        "true",
+        "What a 0 is: true, never (the label cannot be in that row), or rounded (too small to be "
+        'recorded), as in "rounded<0.5:wine,beer" with a limit and labels.',
+        page=(_SHARES, "What a 0 is"),
+    )
 
 
 @option_group
@@ -359,6 +365,11 @@ class FillOptions(IntervalOptions):
         "Fill in whole numbers; for counts with a --total.",
         page=(_MORE, "Fill in whole numbers"),
         hint="For counts with a column of totals.",
+    )
+    delta: str | dict[str, float] | None = option(
+        None,
+        'What if the missing shares are not like the known ones? "wine=+10%,beer=-20%" multiplies '
+        "those that are filled in; a semicolon starts another case, for comparison.",
     )
     n_draws: int = option(
         0,

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 
 from inldl.rows.checks import check_choice, check_number
+from inldl.rows.missingness import settle_largest
 from inldl.rows.partial import PartialRows
+from inldl.tables.assumptions import Zeros, giving_way, notes_on_largest
 from inldl.tables.formats import load_format, readable_twice, unpacked
 from inldl.tables.formats.long import Keys, LongTable, long_table_hint
 from inldl.tables.numbers import as_words, check_signs
@@ -127,6 +129,8 @@ class TableFile:
         Which columns hold totals, or sums of labels.
     notes : list of str
         Sentences that tell what was detected about the file.
+    zeros : Zeros
+        What its zeros are.
     source : TableFormat
         The table as the format of the file opens it.
 
@@ -163,6 +167,7 @@ class TableFile:
         self._select(labels, options)
         self.source.find_signs(self.labels, *signs)
         self.notes, self.format = list(self.source.notes), self.source.format
+        self.zeros = Zeros.of(options.zeros, self.labels, self._pieces) if self.labels else Zeros()
 
     def _select(self, labels, options):
         """Set which columns are labels and which are features."""
@@ -223,12 +228,15 @@ class TableFile:
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
             raise ValueError(f"{self.path} has {problem}; {needed}.")
         notes = [*self.notes, *self._doubts(piece.values, check)]
-        if scale == "auto" and self.format.percent:
-            scale = "percent"
-            notes.append(_SIGNED)
+        rounded = self.zeros.limits is not None
+        if scale == "auto" and (self.format.percent or (rounded and not self.totals.given)):
+            scale, note = self.find_scale()
+            notes.append(note)
         where = self.place_of(rows)
-        shares = self._shares(piece, where, scale, normalize=normalize, check=check)
-        notes += [*self.totals.notes(), *shares.notes]
+        opened, how = self.zeros.open(piece), {"normalize": normalize, "check": check}
+        shares = self._shares(opened, where, scale, **how, part=rounded)
+        known = settle_largest(shares.known, giving_way(opened))
+        notes += [*self.totals.notes(), *shares.notes, *notes_on_largest(opened)]
         y = None if shares.scale == "count" else shares.known.y
         if not most_rows:
             notes += notes_on_total_row(piece.values, piece.totals, y, piece.features, where)
@@ -236,7 +244,7 @@ class TableFile:
         named = {name: piece.features.pop(name) for name in self.ids}
         ids = pd.DataFrame(named, index=piece.features.index)
         return Table(
-            self.labels, shares.known, piece.features, shares.scale, notes, self, rows,
+            self.labels, known, piece.features, shares.scale, notes, self, rows,
             shares.divisors, votes, shares.totals, ids,
         )  # fmt: skip
 
@@ -271,12 +279,12 @@ class TableFile:
         if self.totals.given:
             return "count", *self.totals.notes()
         evidence = ScaleEvidence()
-        for piece in self.pieces():
+        for piece in self._pieces():
             evidence.add(piece.grouped_values(self.labels))
         return evidence.scale()
 
     def pieces(self, features=(), text=()) -> Iterator[Piece]:
-        """Yield the rows a piece at a time.
+        """Yield the rows a piece at a time, with rounded zeros as holes.
 
         Parameters
         ----------
@@ -292,9 +300,9 @@ class TableFile:
         self.check_unchanged()
         for piece in self._pieces(features, text):
             self.check_unchanged()
-            yield piece
+            yield self.zeros.open(piece)
 
-    def _pieces(self, features, text):
+    def _pieces(self, features=(), text=()):
         """Yield pieces, with totals and sums of labels apart from the labels."""
         columns = [*self.labels, *self.totals.columns]
         for piece in self.source.pieces(columns, features, text):

@@ -20,6 +20,7 @@ from inldl.rows.holes import find_holes
 from inldl.rows.panel import Panel
 from inldl.rows.partial import PartialRows, add_slack, largest_sum
 from inldl.tables import audit
+from inldl.tables.assumptions import giving_way
 from inldl.tables.findings import UNKNOWN_SCALES, UNKNOWN_TOTALS, SizeTest
 from inldl.tables.formats import plain_name
 from inldl.tables.holes import size_in_panel
@@ -31,6 +32,7 @@ from inldl.tables.writing import TableWriter, refuse_taken
 
 MOST_SHUFFLED = 100  # columns whose influence is measured
 SHOWN_ROWS = 48  # rows of a picture
+PICTURED_ROWS = 5000  # that show how known and filled degrees are distributed
 TALLIED_ROWS = 200_000  # that tell why degrees are missing
 NUMBERED = (".imp", ".id")  # the columns of mice's long tables: the imputation, and the row
 
@@ -106,6 +108,9 @@ class WriteResult:
     most_error: float = float("nan")
     # Whether only ratios of known degrees were given: in rows with holes these are scaled
     ratios: bool = False
+    # The means of labels, as filled in and under each departure that a user states, if any
+    moved: pd.DataFrame | None = None
+    pictured: tuple = ()  # more rows than `before` and `after`, for how degrees are distributed
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +148,9 @@ def pieces_for(model, file, others, step, text=None) -> Iterator[Piece]:
 class ShownRows:
     """Keep some rows for a picture, evenly drawn from all pieces, in the units of the file."""
 
-    def __init__(self, file, labels, whole, ids=()) -> None:
+    def __init__(self, file, labels, whole, ids=(), most=SHOWN_ROWS) -> None:
         self._labels, self._whole, self._ids = labels, whole, list(ids)
-        self._step = max(1, -(-file.source.most_rows() // SHOWN_ROWS))
+        self._step = max(1, -(-file.source.most_rows() // most))
         self._kept: tuple[list[pd.DataFrame], ...] = [], [], [], []
 
     def keep(self, piece, before, after, ends=()) -> None:
@@ -191,8 +196,9 @@ class Tally:
         missing, exact = np.isnan(y), 0
         if not (self._loose or self._ratios):
             exact = missing.sum() - np.isnan(PartialRows(y).forced()).sum()
-        bounded = 0 if piece.bounds is None else piece.bounds.given().sum()
-        self._counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum(), bounded
+        bounded = 0 if piece.bounds is None else (piece.bounds.limits[2] >= 0).sum()
+        filled = missing.sum() - giving_way(piece).sum()
+        self._counts += piece.size, filled, exact, missing.any(axis=1).sum(), bounded
         if self._completer is not None:
             most = self._completer.most_errors(y, completed)
             if rows.constrained:

@@ -56,8 +56,8 @@ class Format:
 class Bounds:
     """What bounded cells of some rows say, in the units of the file."""
 
-    # (3, size, C): lower bounds, upper bounds, and 1 where the number itself is excluded, as in
-    # <5; an open end is NaN, and so is all of a cell without bounds.
+    # (3, size, C): lower and upper bounds, and 1 where the number itself is excluded, as in <5, or
+    # -1 where a known one gives way to rounded zeros; an open end and all without bounds are NaN.
     limits: np.ndarray
     # The text of one of these cells, and the same of it
     example: tuple[str, float, float, bool] | None = None
@@ -103,7 +103,7 @@ class Bounds:
         low, high = Bounds(np.array(limits, float)).closed(whole)
         low, high = np.nan_to_num(low), most if np.isnan(high) else high
         between = f"at least {low:g}" if np.isnan(high) else f"between {low:g} and {high:g}"
-        number = int(self.given().sum())
+        number = int((self.limits[2] >= 0).sum())
         cells = f"{counted(number, 'cell')} such as {text!r} are read as bounds"
         if number == 1:
             cells = f"1 cell, {text!r}, is read as bounds"

@@ -16,6 +16,7 @@ from inldl.errors import DataError
 from inldl.rows.checks import WEIGHTLESS
 from inldl.rows.density import constant_distribution, mean_degrees
 from inldl.rows.inputs import as_weights, check_rows
+from inldl.rows.missingness import settle_largest, shift_filled
 from inldl.rows.panel import Panel
 from inldl.rows.partial import PartialRows
 from inldl.tables.columns import as_frame, level_name
@@ -123,6 +124,8 @@ class RowsToFill:
     model: Any  # the estimator, fitted
     rows: PartialRows  # (n, n_labels) the given degrees, bounds, sums
     predicted: np.ndarray  # (n, n_labels)
+    factors: Any = None  # (n_labels,) that draws are shifted by
+    largest: np.ndarray | None = None  # (n, n_labels) which degrees give way to rounded zeros
 
     @classmethod
     def of(cls, model, X, y, lower=None, upper=None, sums=None) -> RowsToFill:
@@ -131,14 +134,18 @@ class RowsToFill:
 
     def take(self, at) -> RowsToFill:
         """Return some of the rows."""
-        return RowsToFill(self.model, self.rows.take(at), self.predicted[at])
+        return replace(self, rows=self.rows.take(at), predicted=self.predicted[at])
 
     def fill(self, coverage=None, joint=False) -> tuple[np.ndarray, ...]:
         """Return completed rows; with a coverage, the ends of intervals of the filled, too."""
+        rows = settle_largest(self.rows, self.largest)
         if coverage is None:
-            return (self.model._fill(self.rows, self.predicted),)
+            return (self.model._fill(rows, self.predicted),)
         about = self.rows, self.predicted, coverage, joint
         completed, *ends = self.model._fill_with_intervals(*about)
+        if rows is not self.rows:
+            completed = self.model._fill(rows, self.predicted)
+            ends = [np.minimum(ends[0], completed), np.maximum(ends[1], completed)]
         return completed, *(np.where(self.rows.holes, end, np.nan) for end in ends)
 
     def draw(self, n_draws, seed, first=0) -> np.ndarray:
@@ -147,7 +154,9 @@ class RowsToFill:
         `first` is the number of the first row among those of a longer table.
         """
         self.model._check_draws(n_draws)
-        return self.model._draw(self.rows, self.predicted, n_draws, seed, first)
+        draws = self.model._draw(self.rows, self.predicted, n_draws, seed, first)
+        shifted = (shift_filled(self.rows, table, self.factors) for table in draws)
+        return draws if self.factors is None else np.array(list(shifted))
 
     def row_errors(self) -> RowErrors:
         """Return what the errors of the filled degrees are expected to be."""

@@ -17,6 +17,7 @@ from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import check_predictable
 from inldl.rows.partial import PartialRows
 from inldl.tables import audit, results, table_rows
+from inldl.tables.assumptions import Departures, giving_way
 from inldl.tables.audit import HeldOut
 from inldl.tables.columns.encoder import NO_FEATURES
 from inldl.tables.model import TableModel
@@ -157,7 +158,7 @@ def complete_table(
     path : str or path
         The file to write.
     options : FillOptions, optional
-        How it is written: with intervals, marks, whole numbers, draws.
+        How it is written: with intervals, marks, whole numbers, draws, stated departures.
     scale : {"fraction", "percent", "count"}
         How the degrees are written in the file.
     holes : list of str, optional
@@ -184,7 +185,10 @@ def complete_table(
     coverage, ratios, whole = options.coverage, model.known == "ratios", whole_of(scale)
     extra, ids = _added_to_completed(file, options), table_rows.id_columns(file, model)
     shown = results.ShownRows(file, file.labels, whole, ids)
-    how = {"filled": file.labels if holes is None or ratios else holes, "whole": options.whole}
+    pictured = results.ShownRows(file, file.labels, whole, most=results.PICTURED_ROWS)
+    departures = Departures(options.delta, file.labels)
+    some = holes is not None and not ratios and file.zeros.limits is None
+    how = {"filled": holes if some else file.labels, "whole": options.whole}
     how |= {"overwrite": overwrite, "n_draws": options.n_draws, "seed": random_state}
     how["stacked"] = results.stacked_path(plain or path, options)
     read = ids if not options.stacked else [n for n in file.source.names if n not in file.labels]
@@ -195,9 +199,12 @@ def complete_table(
             known = file.known(piece, scale, normalize=normalize)
             with _placed(file.place_of(first=piece.first), file.labels):
                 rows = model.rows_to_fill(piece.features, known)
+                rows = replace(rows, largest=giving_way(piece))
                 completed, *ends = rows.fill(coverage, options.joint)
             tally.add(piece, known.y, completed, rows.rows)
+            rows, completed, ends = departures.apply(rows, completed, ends)
             shown.keep(piece, known.y, completed, ends)
+            pictured.keep(piece, known.y, completed)
             added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
             on_piece(piece, completed * units, *added)
             if options.mark:  # 1 where a degree is filled, 2 where its cell has bounds
@@ -206,7 +213,9 @@ def complete_table(
             scaled = ratios & np.isnan(known.y).any(axis=1, keepdims=True)
             kept = np.where(scaled, np.nan, known.y)
             write(piece, kept, completed, scale, np.hstack(added) if added else None, rows)
-    return WriteResult(**tally.results(), **shown.frames(), coverage=coverage)
+    found = tally.results() | shown.frames()
+    found |= departures.results(whole, found["n_rows"] or 1)
+    return WriteResult(**found, coverage=coverage, pictured=(*pictured.frames().values(),)[:2])
 
 
 def _pairs(ends, units):
@@ -220,6 +229,7 @@ def check_completion(file, path, options=None, *, overwrite=False, **keywords) -
     """Refuse what `complete_table` would refuse whatever the model, before one is fitted."""
     options = FillOptions.of(options, **keywords)
     extra = _added_to_completed(file, options)
+    Departures(options.delta, file.labels)
     check_writable(file, path, extra=extra, whole=options.whole, overwrite=overwrite)
     for draw_path in results.draw_paths(path, options.n_draws):
         check_writable(file, draw_path, overwrite=overwrite)

@@ -48,12 +48,13 @@ def write_table(table, completed, path, *, whole=False, overwrite=False) -> None
         If the file cannot be written; an old one is left unchanged.
     """
     completed = _checked(table.known, completed)
-    holes = np.isnan(table.y).any(axis=0)
+    holes = np.isnan(table.y).any(axis=0) | (table.file.zeros.limits is not None)
     filled = [name for name, hole in zip(table.labels, holes, strict=True) if hole]
     how = {"filled": filled, "whole": whole, "overwrite": overwrite}
     with TableWriter(table.file, path, **how) as writer:
         for piece in table.file.pieces():
-            writer.write(piece, table.y[piece.rows], completed[piece.rows], table.scale)
+            y = np.where(np.isnan(piece.values), np.nan, table.y[piece.rows])  # rounded zeros
+            writer.write(piece, y, completed[piece.rows], table.scale)
 
 
 class TableWriter:

@@ -110,6 +110,27 @@ def errors_by_label(frame, *, width=COLUMN) -> Drawing:
 
 
 @drawn
+def moved_means(frame, *, label="mean share", width=COLUMN) -> Drawing:
+    """Draw the mean of each label in several cases; the first one is what the others move from.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per label, drawn in this order, and one column per case.
+    """
+    axes = style.single_panel(width, 0.75 + DOTS * len(frame))
+    places, names = np.arange(len(frame)), style.shortened(frame.columns)
+    axes.hlines(places, frame.min(axis=1), frame.max(axis=1), color=PALE, linewidth=2, zorder=1)
+    looks, handles = [CONSTANT, *style.looks(names[1:]).values()], []
+    for name, column, look in zip(names, frame, looks, strict=True):
+        handles += axes.plot(frame[column], places, label=name, **look | {"linestyle": ""})
+    style.name_rows(axes, frame.index, 28 if width > 5 else 20)
+    axes.set(ylim=(len(frame) - 0.4, -0.6), xlabel=label)
+    axes.locator_params(axis="x", nbins=8 if width > 5 else 4)
+    return style.legend_above(axes.figure, handles)
+
+
+@drawn
 def comparison(frame, *, recommended=None, constant="constant-mean", width=FULL) -> Drawing:
     """Draw the errors of methods at completing and at predicting.
 

@@ -1,9 +1,11 @@
-"""Draw curves: scores over the missing rate, and errors over what was spent on questions."""
+"""Draw curves: scores over the missing rate, errors over costs, known and filled degrees."""
 
 import numpy as np
 
 from inldl.report import style
-from inldl.report.style import FULL, Drawing, drawn
+from inldl.report.style import FULL, PALE, Drawing, drawn
+
+BINS, MOST_PANELS = 20, 12
 
 
 def draw_lines(axes, frame, by, x, y, look, name=str) -> list:
@@ -49,3 +51,31 @@ def metric_against_rate(frame, metric, *, methods=None, width=FULL) -> Drawing:
     return style.legend_above(
         figure, style.line_handles({n: each for n, each in look.items() if n in present})
     )
+
+
+@drawn
+def known_and_filled(before, after, *, width=FULL) -> Drawing:
+    """Draw how the known and the filled degrees of each label are distributed.
+
+    Labels with most filled degrees come first; at most 12 are drawn.
+
+    Parameters
+    ----------
+    before, after : DataFrame of shape (n, C)
+        Degrees with holes (NaN), and the same rows completed.
+    """
+    counts = before.isna().sum().sort_values(ascending=False, kind="stable")
+    names = list(counts.index[counts > 0][:MOST_PANELS])
+    if not names:
+        raise ValueError("No degree is missing, so there is nothing to draw.")
+    panels = style.small_multiples(style.shortened(names), "density", width)
+    for name, axes in zip(names, panels.values(), strict=True):
+        edges, known = np.linspace(0, after[name].max() or 1, BINS + 1), before[name].dropna()
+        each = np.full(len(known), 1 / max(len(known), 1) / edges[1])
+        axes.hist(known, edges, weights=each, color=PALE, label="known")
+        filled = after[name][before[name].isna()]
+        axes.hist(filled, edges, density=True, color="#d55e00", histtype="step", label="filled in")
+        axes.locator_params(axis="x", nbins=4 if width > 5 else 2)
+    handles, _ = axes.get_legend_handles_labels()
+    axes.figure.supxlabel("share")
+    return style.legend_above(axes.figure, handles)

@@ -16,10 +16,11 @@ from inldl.report.document import (
     Section,
     ShownTable,
     picture,
+    picture_and_table,
 )
-from inldl.report.figures import completion_map, predicted_map
+from inldl.report.figures import completion_map, known_and_filled, moved_means, predicted_map
 from inldl.report.pages import error_sentences, quality_sections
-from inldl.report.style import better
+from inldl.report.style import FULL, better
 from inldl.tables import findings
 from inldl.tables.audit import error, form_of
 from inldl.tables.model import TableModel
@@ -94,7 +95,9 @@ def completion_page(
     facts = [("Table", table), ("Completed table", out), ("Method", str(model.method))]
     facts.append(("Rows", f"{written.n_rows:,}"))
     notes = [*([] if learned is None else learned.notes), *_of_holes(written, held_out)]
-    sections = [_before_and_after(written, model), *quality_sections(held_out, influence)]
+    notes += written.notes
+    sections = [_before_and_after(written, model), *_moved(written.moved)]
+    sections += quality_sections(held_out, influence)
     return Document(f"{table}, completed", summary, facts, notes, sections)
 
 
@@ -113,7 +116,31 @@ def _before_and_after(written, model):
         picture(draw, caption, "completion"),
         _rows(written, marks, rows, "completed"),
     ]
+    if written.n_filled and written.pictured:
+        caption = (
+            "The known shares of each label (grey), and those that were filled in (line). These "
+            "are expected values and spread less; multiple imputations (--draws) spread as much."
+        )
+        blocks.append(picture(partial(known_and_filled, *written.pictured), caption, "filled"))
     return Section("Before and after", blocks, page_only=True)
+
+
+def _moved(means):
+    """Return a section on the means of labels under the departures that a user states."""
+    if means is None:
+        return []
+    as_filled, case, *_ = means.columns
+    form = form_of(means.to_numpy().max(initial=0) > 1)
+    what = (
+        f"Mean shares, with missing ones {as_filled}, and if they differ as --delta says. The "
+        f"file is that of {case!r}; expected errors are those of shares {as_filled}."
+    )
+    rows = [[str(label), *row] for label, *row in means.itertuples()]
+    columns = [Header("label"), *(Header(str(name), form) for name in means.columns)]
+    table = ShownTable(columns, rows, caption="The same in numbers.", name="departures")
+    draw = partial(moved_means, means, width=FULL)
+    blocks = picture_and_table(draw, f"Mean shares; diamonds are those {as_filled}.", table)
+    return [Section("If missing shares differ", [Paragraph(what), *blocks])]
 
 
 def _rows(written, marks, caption, name):
