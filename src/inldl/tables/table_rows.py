@@ -125,7 +125,6 @@ class RowsToFill:
     rows: PartialRows  # (n, n_labels) the given degrees, bounds, sums
     predicted: np.ndarray  # (n, n_labels)
     factors: Any = None  # (n_labels,) that draws are shifted by
-    largest: np.ndarray | None = None  # (n, n_labels) which degrees give way to rounded zeros
 
     @classmethod
     def of(cls, model, X, y, lower=None, upper=None, sums=None) -> RowsToFill:
@@ -136,9 +135,12 @@ class RowsToFill:
         """Return some of the rows."""
         return replace(self, rows=self.rows.take(at), predicted=self.predicted[at])
 
-    def fill(self, coverage=None, joint=False) -> tuple[np.ndarray, ...]:
-        """Return completed rows; with a coverage, the ends of intervals of the filled, too."""
-        rows = settle_largest(self.rows, self.largest)
+    def fill(self, coverage=None, joint=False, largest=None) -> tuple[np.ndarray, ...]:
+        """Return completed rows; with a coverage, the ends of intervals of the filled, too.
+
+        The `largest` degrees, if any, are those that give way to rounded zeros.
+        """
+        rows = settle_largest(self.rows, largest)
         if coverage is None:
             return (self.model._fill(rows, self.predicted),)
         about = self.rows, self.predicted, coverage, joint

@@ -199,8 +199,7 @@ def complete_table(
             known = file.known(piece, scale, normalize=normalize)
             with _placed(file.place_of(first=piece.first), file.labels):
                 rows = model.rows_to_fill(piece.features, known)
-                rows = replace(rows, largest=giving_way(piece))
-                completed, *ends = rows.fill(coverage, options.joint)
+                completed, *ends = rows.fill(coverage, options.joint, giving_way(piece))
             tally.add(piece, known.y, completed, rows.rows)
             rows, completed, ends = departures.apply(rows, completed, ends)
             shown.keep(piece, known.y, completed, ends)
