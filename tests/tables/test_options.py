@@ -5,19 +5,15 @@ from dataclasses import fields
 import pytest
 
 from inldl.tables import TableFile, fit_table, read_table
+from inldl.tables.option_groups import Options, names, option, option_group, type_of
 from inldl.tables.options import (
     AskOptions,
     ColumnOptions,
     FileOptions,
     FillOptions,
     LearnOptions,
-    Options,
     ShareOptions,
-    names,
-    option,
-    option_group,
-    type_of,
-)  # fmt: skip
+)
 
 GROUPS = (ColumnOptions, LearnOptions, FillOptions, AskOptions)
 

@@ -16,7 +16,10 @@ import typer
 
 from inldl.cli import working
 from inldl.tables.formats import suffixes
-from inldl.tables.options import LABELS, flag_of, option, option_group, type_of
+from inldl.tables.option_groups import flag_of, option, option_group, type_of
+from inldl.tables.options import (
+    LABELS,
+)
 from inldl.text import say
 
 

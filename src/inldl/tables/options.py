@@ -6,12 +6,10 @@ functions take the dataclass, or keywords with the names of its fields. To add a
 field here, and use it in the function.
 """
 
-import re
 from collections.abc import Sequence
-from dataclasses import Field, dataclass, field, fields
-from inspect import cleandoc
-from types import NoneType
-from typing import Any, Self, dataclass_transform, get_args
+from typing import Any
+
+from inldl.tables.option_groups import Options, option, option_group
 
 _FILE, _COLUMNS = "How the file is written", "Which columns are used"  # parts of a help text
 _READING, _SHARES, _MORE = "The file", "The shares", "More options"  # parts of the page
@@ -23,19 +21,6 @@ SCALE_TITLES = {"auto": "Detect it from the sums", "fraction": "Fractions: rows 
 SCALE_TITLES |= {"percent": "Percentages: rows sum to 100", "count": "Counts"}
 
 
-def option(default: Any, help: str, **more: Any) -> Any:
-    """Return a field with a default, a help text with an example, and more about it.
-
-    `flag` and `short` are its names on the command line, if they are not the name of the field;
-    `panel` is the part of the help that it belongs to; `show_default`. `choices` is what it can
-    be, with a title for each; `words` are names for values that are hard to type; `least` is the
-    smallest number. `page` is the part of the page that has a control for it, and the title of
-    that; `hint` is what the page says instead of `help`; `example` is shown in an empty control;
-    `page_most` is the largest number on the page.
-    """
-    return field(default=default, metadata={"help": help, **more})
-
-
 def _in_file(title: str, help: str, **more: Any) -> Any:
     """Return an option about how the file is written; None has it detected."""
     return option(None, help, panel=_FILE, page=(_READING, title), **more)
@@ -44,58 +29,6 @@ def _in_file(title: str, help: str, **more: Any) -> Any:
 def _column(help: str, **more: Any) -> Any:
     """Return an option that names columns."""
     return option(None, help, panel=_COLUMNS, **more)
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def option_group(cls: type[Any]) -> Any:
-    """Make a class a group of options; its docstring gets the help of fields that it lacks."""
-    cls = dataclass(frozen=True, kw_only=True)(cls)
-    text = cleandoc(cls.__doc__ or "")
-    text += "" if "Parameters\n" in text else "\n\nParameters\n----------"
-    for each in fields(cls):
-        if each.name in cls.__annotations__ and not re.search(rf"\b{each.name}\b.* : ", text):
-            kind = getattr(each.type, "__name__", each.type)
-            text += f"\n{each.name} : {kind}, default={each.default!r}\n"
-            text += f"    {each.metadata['help']}"
-    cls.__doc__ = text
-    return cls
-
-
-class Options:
-    """What all groups of options can do."""
-
-    def __post_init__(self) -> None:
-        """Replace words by the values that they stand for."""
-        for each in fields(self):  # type: ignore[arg-type]
-            value, words = getattr(self, each.name), each.metadata.get("words", {})
-            if isinstance(value, str) and value in words:
-                object.__setattr__(self, each.name, words[value])
-
-    @classmethod
-    def of(cls, options: "Options | None" = None, **given: Any) -> Self:
-        """Return options of this group: the `given` ones, and all others as in `options`.
-
-        These may be of another group, of which only the options of this one are taken.
-        """
-        names = [each.name for each in fields(cls)]  # type: ignore[arg-type]
-        same = {name: getattr(options, name) for name in names if hasattr(options, name)}
-        return cls(**{**same, **given})
-
-
-def names(*groups: type[Options]) -> list[str]:
-    """Return the names of the options of some groups."""
-    return list(dict.fromkeys(each.name for group in groups for each in fields(group)))  # type: ignore[arg-type]
-
-
-def flag_of(each: Field[Any]) -> str:
-    """Return the name of an option on the command line."""
-    return str(each.metadata.get("flag", f"--{each.name.replace('_', '-')}"))
-
-
-def type_of(each: Field[Any]) -> Any:
-    """Return the first type that a field can have, with None added if it can be None."""
-    kinds = get_args(each.type) or (each.type,)
-    return kinds[0] | None if NoneType in kinds else kinds[0]
 
 
 @option_group

@@ -9,17 +9,14 @@ from dataclasses import Field, fields
 from typing import Any, TypeVar
 
 from inldl.methods.registry import METHODS
+from inldl.tables.option_groups import Options, flag_of, names, type_of
 from inldl.tables.options import (
     ColumnOptions,
     FileOptions,
     FillOptions,
     GroupOptions,
     LearnOptions,
-    Options,
     PanelOptions,
-    flag_of,
-    names,
-    type_of,
 )
 
 ROLES = {

@@ -21,13 +21,13 @@ from inldl.tables.ask import ASKING
 from inldl.tables.comparison import COMPARING, DEFAULT, compare_file
 from inldl.tables.formats import plain_name
 from inldl.tables.inspect import inspect_file
+from inldl.tables.option_groups import names
 from inldl.tables.options import (
     AskOptions,
     FileOptions,
     FillOptions,
     GroupOptions,
     PanelOptions,
-    names,
 )
 from inldl.tables.questions import ask_table, read_answers
 from inldl.tables.reading import gather
