@@ -195,7 +195,7 @@ class GammaDegrees:
         limits of the others allow.
         """
         filled = self.fill_around(expected, rows)
-        ends = self._around(expected, rows, filled).shortest(coverage)
+        ends = self._around(expected, rows).shortest(coverage)
         lower, upper = (
             np.clip(np.where(rows.limited, end, given), *rows.possible)
             for end, given in zip(ends, (lower, upper), strict=True)
@@ -206,15 +206,13 @@ class GammaDegrees:
         self, expected: Array, rows: PartialRows, n_draws: int, generator: np.random.Generator
     ) -> Array:
         """Return rows at random, as many of each as there are draws."""
-        density = self._around(expected, rows, self.fill_around(expected, rows))
-        spread = (density.quantile(0.84) - density.quantile(0.5)) ** 2 + LEAST_VARIANCE
+        density = self._around(expected, rows)
         levels = (generator.uniform(size=expected.shape) for _ in range(n_draws))
-        return np.array([rows.project(density.quantile(level), spread) for level in levels])
+        values = (density.quantile(level) for level in levels)
+        return np.array([rows.project(each, each + LEAST_VARIANCE) for each in values])
 
-    def _around(
-        self, expected: Array, rows: PartialRows, filled: Array | None = None
-    ) -> GridDensity:
-        """Return the density of degrees within their limits; of means alone, if none was seen."""
+    def _around(self, expected: Array, rows: PartialRows) -> GridDensity:
+        """Return the density of degrees within their limits."""
         found = self.between(np.maximum(expected, SMALLEST_MEAN), *rows.possible)
         if self.tail is None:
             return found
