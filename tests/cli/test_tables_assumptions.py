@@ -161,3 +161,23 @@ def test_departures_are_checked_before_anything_is_fitted(inldl, shares, tmp_pat
         assert problem in error
         assert told == ""
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_joint_intervals_are_wider_and_said_so(tmp_path, inldl):
+    rng = np.random.default_rng(0)
+    y = pd.DataFrame(rng.dirichlet([3, 2, 1, 1], 50).round(4), columns=list("abcd"))
+    y.iloc[:, -1] = (1 - y.iloc[:, :-1].sum(axis=1)).round(4)
+    y.mask(rng.random(y.shape) < 0.4).to_csv("t.csv", index=False)
+    how = ("complete", "t.csv", "-l", "a,b,c,d", "-m", "winldl", "--uncertainty", "0.8")
+    assert inldl(*how, "-o", "single.csv")[0] == 0
+    assert inldl(*how, "-o", "joint.csv", "--joint", "--page", "page.html")[0] == 0
+    widths = [
+        (table["a_high"] - table["a_low"]).sum()
+        for table in map(pd.read_csv, ("joint.csv", "single.csv"))
+    ]
+    assert widths[0] > 1.05 * widths[1]
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "in about 80% of the rows all contain the true shares" in page
+    code, _, words = inldl("complete", "t.csv", "-l", "a,b,c,d", "-o", "x.csv", "--joint")
+    assert code != 0
+    assert "--joint makes intervals wider; ask for some with --uncertainty 0.9." in words

@@ -99,6 +99,7 @@ class WriteResult:
     # The lower and the upper ends of the intervals of these rows, if there are some
     ends: tuple = ()
     coverage: float | None = None  # of the intervals
+    joint: bool = False  # whether that is the share of rows that have all in their intervals
     # Whether shares were filled as where only the largest of each row are recorded
     below_recorded: bool = False
     n_bounded: int = 0  # filled degrees whose cells had bounds, such as <5

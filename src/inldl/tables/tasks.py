@@ -212,9 +212,9 @@ def complete_table(
             scaled = ratios & np.isnan(known.y).any(axis=1, keepdims=True)
             kept = np.where(scaled, np.nan, known.y)
             write(piece, kept, completed, scale, np.hstack(added) if added else None, rows)
-    found = tally.results() | shown.frames()
+    found = tally.results() | shown.frames() | {"coverage": coverage, "joint": options.joint}
     found |= departures.results(whole, found["n_rows"] or 1)
-    return WriteResult(**found, coverage=coverage, pictured=(*pictured.frames().values(),)[:2])
+    return WriteResult(**found, pictured=(*pictured.frames().values(),)[:2])
 
 
 def _pairs(ends, units):

@@ -152,6 +152,8 @@ def _rows(written, marks, caption, name):
     if len(written.ends):
         parts.append(_intervals(*written.ends, form))
         coverage = f"about {written.coverage:.0%} of them contain the true share"
+        if written.joint:
+            coverage = f"in about {written.coverage:.0%} of the rows all contain the true shares"
         caption += f" Small numbers below are intervals; {coverage}."
     index = written.after.index
     rows = [[str(row), *zip(*line, strict=True)] for row, *line in zip(index, *parts, strict=True)]
