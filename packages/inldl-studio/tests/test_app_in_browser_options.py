@@ -102,7 +102,7 @@ def test_options_and_answers_in_a_file(page, tmp_path):
     go(page, "table")
     page.execute_script("document.querySelector('.more').open = true")
     find(page, "#field-multiple-imputations").send_keys("2" + Keys.TAB)
-    until(page, "document.activeElement.id === 'field-rows-to-learn-from'")
+    until(page, "document.activeElement.id === 'field-errors-to-keep-small'")
     completed(page)
     press(page, "List them")
     until(page, "document.querySelector('.questions li input')")
