@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from inldl.completion.completer import Completer
 from inldl.rows.density import GammaDegrees
-from inldl.rows.grid import Tail, rank_correlation
+from inldl.rows.grid import EDGES, GridDensity, Tail, rank_correlation
 from inldl.rows.partial import PartialRows
 
 NAN = np.nan
@@ -126,15 +126,15 @@ def test_what_is_expected_orders_degrees_below_a_limit():
 
 
 def test_a_known_sum_narrows_a_density():
-    """Two holes of which one is hardly unsure: the other is what it leaves."""
-    y = np.array([[0.7, NAN, NAN]])
-    rows = PartialRows.of(y, upper=np.array([[NAN, 0.3, 0.02]]))
-    _, many = censored(1.5)
-    tail = Tail.learn(many, np.full(many.y.shape, 0.1), 0.0)
-    before = tail.density(np.array([[0.7, 0.2, 0.1]]), rows)
-    mean, variance = before.given_sums(rows).moments()
-    assert variance[0, 1] < before.moments()[1][0, 1] * 1.01
-    assert 0.28 < mean[0, 1] < 0.3
+    """Three holes whose limits leave much room: their means come nearer to what is left."""
+    y = np.array([[0.5, NAN, NAN, NAN]])
+    rows = PartialRows.of(y, upper=np.array([[NAN, 0.4, 0.4, 0.3]]))
+    flat = GridDensity(*rows.possible, np.broadcast_to(np.diff(EDGES), (1, 4, 32)))
+    holes = np.array([False, True, True, True])
+    before, after = flat.moments(), flat.given_sums(rows).moments()
+    off = [abs(mean[0, holes].sum() - 0.5) for mean, _ in (before, after)]
+    assert off[1] < 0.7 * off[0]
+    assert (after[1][0, holes] < 0.95 * before[1][0, holes]).all()
 
 
 def test_ranks_of_small_degrees_that_are_expected():
@@ -186,3 +186,15 @@ def test_learning_without_one_error_still_fills():
     how = GammaDegrees.of_errors(np.empty(0), np.empty(0), np.empty(0, int), 3)
     limits = PartialRows.of([[0.5, NAN, NAN]], upper=[[NAN, 0.1, NAN]])
     keeps(how.fill_around(np.array([[0.5, 0.2, 0.3]]), limits), limits)
+
+
+def test_draws_of_blocks_of_limited_rows_differ(without_trees, monkeypatch):
+    """Rows that are alike have draws of their own, in whatever block they are."""
+    monkeypatch.setattr("inldl.completion.filling.FILL_ROWS", 10)
+    truth, y, predicted = table()
+    upper = np.where(np.isnan(y), np.maximum(truth + 0.02, 0.2), NAN)
+    completer = Completer().fit(PartialRows(y), predicted)
+    row = np.full(40, np.flatnonzero(np.isnan(y).sum(axis=1) == 3)[0])
+    limits = PartialRows.of(y[row], upper=upper[row])
+    draws = completer.draw(limits, predicted[row], 1, 0)[0]
+    assert (draws[:10] != draws[10:20]).any()

@@ -9,7 +9,7 @@ from inldl import TableModel, WInLDL, hide
 from inldl.completion import Completer
 from inldl.methods import KernelRidgeLDL
 from inldl.rows.partial import PartialRows
-from inldl.rows.scales import DrawScale
+from inldl.solvers.gaussian import DrawScale
 from inldl.uncertainty.draws import TRIALS, NormalRows, draw_rows, own_errors
 from inldl.uncertainty.hiding import HiddenCells
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inldl.rows.scales import ShareScale
+from inldl.solvers.gaussian import ShareScale
 from inldl.uncertainty.draws import JointNormal, NormalRows, has_converged
 
 PLAIN = ShareScale(np.empty((0, 0)))

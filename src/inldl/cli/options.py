@@ -17,9 +17,7 @@ import typer
 from inldl.cli import working
 from inldl.tables.formats import suffixes
 from inldl.tables.option_groups import flag_of, option, option_group, type_of
-from inldl.tables.options import (
-    LABELS,
-)
+from inldl.tables.options import LABELS
 from inldl.text import say
 
 

@@ -10,7 +10,7 @@ from inldl.completion.members import Mixture, refilled
 from inldl.rows.density import GammaDegrees
 from inldl.rows.missingness import mechanism_of, top_k_rows
 from inldl.rows.partial import PartialRows, largest_sum
-from inldl.rows.scales import LogScale, ShareScale
+from inldl.solvers.gaussian import LogScale, ShareScale
 from inldl.solvers.linear import weights_towards
 from inldl.uncertainty.conformal import ErrorModel, error_features
 from inldl.uncertainty.draws import Learned
@@ -115,6 +115,7 @@ class Completer(FillsRows):
         self._rows, self._predicted = rows, predicted
         self._scale = ERRORS[self.error](rows.y)
         self._learned: dict[tuple[int, int], Learned] = {}
+        vars(self).pop("limited_degrees_", None)  # of an earlier fit
         self.members_ = self._learn(rows, predicted, hidden, TREES)
         plain = "near" if hidden is None else "scaled"
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {plain: 1.0}

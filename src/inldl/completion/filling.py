@@ -12,8 +12,7 @@ from inldl.rows.density import FILL_ROWS, GammaDegrees
 from inldl.rows.grid import Tail, rank_correlation
 from inldl.rows.missingness import fill_top_k, most_errors, top_k_rows
 from inldl.rows.partial import PartialRows, add_slack
-from inldl.rows.scales import DrawScale
-from inldl.solvers.gaussian import error_covariance
+from inldl.solvers.gaussian import DrawScale, error_covariance
 from inldl.uncertainty.conformal import error_features
 from inldl.uncertainty.draws import NUMBERS, TRIALS, JointNormal, Learned, covariates, draw_rows
 
@@ -177,10 +176,10 @@ class FillsRows:
             return self._drawn(some, predicted, n_draws, seed, generator)
 
         def within(filled, *others):
-            generator = np.random.default_rng([seed, 2, first])
-            draws = self.limited_degrees_.draw(filled, others[-1], n_draws, generator)
+            draws = self.limited_degrees_.draw(filled, others[-1], n_draws, of_limited)
             return filled, *draws
 
+        of_limited = np.random.default_rng([seed, 2, first])
         at_once = NUMBERS // ((2 * TRIALS + n_draws) * self._rows.y.shape[1])
         about = 1 + n_draws, complete, within, min(BLOCK, max(1, at_once))
         return self._closed(rows, self._tables(rows, predicted, *about)[1:])

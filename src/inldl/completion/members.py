@@ -20,9 +20,11 @@ from inldl.completion.normal import LogNormal, Normal, RootNormal
 from inldl.rows.density import mean_degrees
 from inldl.rows.missingness import mechanism_of
 from inldl.rows.partial import PartialRows
-from inldl.rows.scales import LogScale, RootScale, ShareScale
 from inldl.solvers.gaussian import (
     TINY,
+    LogScale,
+    RootScale,
+    ShareScale,
     fill_in_proportion,
 )
 from inldl.uncertainty.hiding import HiddenCells, hide_each_label

@@ -17,9 +17,11 @@ import numpy as np
 
 from inldl.rows.density import evenly_spaced
 from inldl.rows.partial import PartialRows
-from inldl.rows.scales import LogScale, RootScale, ShareScale
 from inldl.solvers.gaussian import (
     TINY,
+    LogScale,
+    RootScale,
+    ShareScale,
     centred,
     error_covariance,
     given_observed,
@@ -61,7 +63,6 @@ class Normal:
 
     name, safe, follows = "normal", 0.5, False
     kind: type[ShareScale] = ShareScale
-    iterated = True  # whether it goes on from the covariance of pairs
     median = False  # whether holes get their median, which is right for ratios, and not their mean
 
     @classmethod
@@ -82,7 +83,7 @@ class Normal:
         known, errors = self._known(predicted, rows), y - predicted
         covariance = error_covariance if self.scale.of_sum_0 else pairwise_covariance
         self.coef, self.covariance = np.zeros((known.shape[1], n_labels)), covariance(errors)
-        if self.iterated and len(some) >= ROWS_FOR_LABEL * n_labels:
+        if len(some) >= ROWS_FOR_LABEL * n_labels:
             self._fit(errors[some], known[some])
 
     def _known(self, predicted, rows):
@@ -128,7 +129,7 @@ class Normal:
 class RootNormal(Normal):
     """Fill with what is expected if the errors of square roots are normal."""
 
-    name, safe, kind, iterated = "root normal", 0.25, RootScale, True
+    name, safe, kind = "root normal", 0.25, RootScale
 
 
 class LogNormal(Normal):

@@ -283,12 +283,6 @@ class FillOptions(IntervalOptions):
         False,
         "With --uncertainty 0.9: in about 9 of 10 rows all shares are within their intervals.",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.joint and self.coverage is None:
-            raise ValueError("--joint makes intervals wider; ask for some with --uncertainty 0.9.")
-
     mark: bool = option(
         False,
         "Add columns LABEL_filled: 1 where a cell was filled, 2 where it had bounds such as <5.",
@@ -321,6 +315,11 @@ class FillOptions(IntervalOptions):
         False,
         "Also write the table and all --draws into one, OUT-stacked.csv, for mice::as.mids of R.",
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.joint and self.coverage is None:
+            raise ValueError("--joint makes intervals wider; ask for some with --uncertainty 0.9.")
 
 
 @option_group

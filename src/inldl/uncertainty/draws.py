@@ -13,13 +13,13 @@ distribution, and a distribution from the table, in turns.
 """
 
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from inldl.errors import warn_user
 from inldl.rows.density import evenly_spaced
-from inldl.rows.scales import ShareScale
-from inldl.solvers.gaussian import given_observed
+from inldl.solvers.gaussian import ShareScale, given_observed
 
 TRIALS = 16  # pairs of errors on which moves and scales are fitted
 FIT_STEPS = 10  # of the fit
@@ -242,13 +242,9 @@ class JointNormal:
         most = min(len(y), most, max(1, NUMBERS // y.shape[1] ** 2))
         rows = evenly_spaced(len(y), most)
         self.scale, self.share = scale, np.sqrt(len(rows) / len(y))
-        self._y, self._start, covariates = (
-            scale.of(y[rows]),
-            scale.of(start[rows]),
-            covariates[rows],
-        )
-        self._centre, self._axes = principal_axes(covariates)
-        self._known = self.known(covariates)
+        self._y, self._start = scale.of(y[rows]), scale.of(start[rows])
+        self._centre, self._axes = principal_axes(covariates[rows])
+        self._known = self.known(covariates[rows])
         self._prior = np.diag(CHAIN_PRIOR * np.var(self._start, axis=0) + LEAST_DEVIATION**2)
 
     def known(self, covariates) -> np.ndarray:
@@ -260,23 +256,26 @@ class JointNormal:
 
         If they still depend on the start, the turns go on; if that does not help, it warns.
         """
-        table, n_turns, first = self._start, n_draws * max(1, TURNS // n_draws), FIRST
+        n_turns, turns = n_draws * max(1, TURNS // n_draws), self._turns(generator)
+        found = [*islice(turns, FIRST)]
         for _ in range(LONGER):
-            found = []
-            for _ in range(first + n_turns):
-                rows = self._distribution(table, generator)
-                whole = self._known @ rows.coef + rows.errors(len(table), generator)
-                table = self._with_holes_like(whole, rows.covariance)
-                found.append(rows)
-            found = found[first:]
+            found = [*islice(turns, n_turns)]
             if has_converged(found):
                 return found
-            first += n_turns
         warn_user(
             "The draws depend on where their sequence started: too little is known of some labels "
             "together. What is estimated from them may be less certain than they say."
         )
         return found
+
+    def _turns(self, generator):
+        """Yield distributions, drawn in turns with the holes of the table."""
+        table = self._start
+        while True:
+            rows = self._distribution(table, generator)
+            yield rows
+            whole = self._known @ rows.coef + rows.errors(len(table), generator)
+            table = self._with_holes_like(whole, rows.covariance)
 
     def _with_holes_like(self, whole, covariance):
         """Return the table, its holes drawn: whole rows, given how far they are off elsewhere.

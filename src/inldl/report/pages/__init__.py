@@ -31,8 +31,8 @@ def error_sentences(held_out, what="known shares", name="Expected error") -> lis
     ]
     if factors := held_out.factors():
         texts.append(
-            "Small and large shares differ much here. On average a share is off by a factor of "
-            f"{factors[0]:.2f} (using column means: {factors[1]:.2f})."
+            "Some labels have far larger shares than others. On average a share is off by a "
+            f"factor of {factors[0]:.2f} (using column means: {factors[1]:.2f})."
         )
     if overall["mae"] >= means:
         texts.append("This is no better than column means.")

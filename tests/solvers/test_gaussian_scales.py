@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inldl.rows.scales import DrawScale, LogScale, RootScale, ShareScale
+from inldl.solvers.gaussian import DrawScale, LogScale, RootScale, ShareScale
 
 DEGREES = np.random.default_rng(0).dirichlet([5, 2, 0.5], 200)
 SCALES = [ShareScale, RootScale, LogScale, DrawScale]
