@@ -181,3 +181,17 @@ def test_joint_intervals_are_wider_and_said_so(tmp_path, inldl):
     code, _, words = inldl("complete", "t.csv", "-l", "a,b,c,d", "-o", "x.csv", "--joint")
     assert code != 0
     assert "--joint makes intervals wider; ask for some with --uncertainty 0.9." in words
+
+
+def test_a_share_that_a_departure_takes_away_is_not_exact(tmp_path, inldl):
+    """A small share gives way to a large one; its interval is as wide as it was, down to 0."""
+    rng = np.random.default_rng(0)
+    y = pd.DataFrame(rng.dirichlet([80, 1, 15], 60).round(4), columns=list("abc"))
+    y["c"] = (1 - y["a"] - y["b"]).round(4)
+    y.loc[:20, ["a", "b"]] = np.nan
+    y.to_csv("t.csv", index=False)
+    how = ("complete", "t.csv", "-l", "a,b,c", "-m", "winldl", "--uncertainty", "0.9")
+    assert inldl(*how, "-o", "d.csv", "--delta", "a=+10%")[0] == 0
+    found = pd.read_csv("d.csv")[:21]
+    assert (found["b"] == 0).all()
+    assert (found["b_high"] > found["b_low"]).all()

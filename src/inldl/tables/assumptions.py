@@ -147,8 +147,7 @@ class Departures:
         self._sums += [table.sum(axis=0) for table in (completed, *tables)]
         self._filled += rows.rows.holes.sum(axis=0)
         new, possible = tables[0], rows.rows.possible
-        ratio = np.divide(new, completed, out=np.ones(new.shape), where=completed > 0)
-        ends = [np.clip(end * ratio, *possible) for end in ends]
+        ends = [np.clip(end + (new - completed), *possible) for end in ends]  # as wide as before
         ends = ends and [np.minimum(ends[0], new), np.maximum(ends[1], new)]
         return replace(rows, factors=next(iter(self._cases.values()))), new, ends
 
