@@ -137,9 +137,10 @@ def _moved(means):
     )
     rows = [[str(label), *row] for label, *row in means.itertuples()]
     columns = [Header("label"), *(Header(str(name), form) for name in means.columns)]
-    table = ShownTable(columns, rows, caption="The same in numbers.", name="departures")
-    draw = partial(moved_means, means, width=FULL)
-    blocks = picture_and_table(draw, f"Mean shares; diamonds are those {as_filled}.", table)
+    table = ShownTable(columns, rows, caption="The mean shares.", name="departures")
+    moves = means.sub(means[as_filled], axis=0)
+    draw = partial(moved_means, moves, label="change of the mean share", width=FULL)
+    blocks = picture_and_table(draw, "How far the mean share of each label moves.", table)
     return [Section("If missing shares differ", [Paragraph(what), *blocks])]
 
 
