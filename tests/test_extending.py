@@ -125,7 +125,7 @@ def test_an_option_is_one_line(tmp_path):
         from inldl.cli.app import app
         from inldl_studio import settings
         from inldl.tables import FillOptions, TableFile
-        from inldl.tables.tasks import check_completion
+        from inldl.tables.completing import check_completion
 
         help = CliRunner().invoke(app, ["complete", "--help"]).output
         assert "--loud" in help and "Say it loudly." in help

@@ -9,7 +9,8 @@ from inldl.completion import Completer
 from inldl.files import load_model, save_model
 from inldl.rows.partial import PartialRows
 from inldl.tables import TableFile
-from inldl.tables.tasks import complete_table, fit_table
+from inldl.tables.completing import complete_table
+from inldl.tables.tasks import fit_table
 
 
 def about_one(n, seed=0):

@@ -8,7 +8,8 @@ from inldl.completion import Completer
 from inldl.report.pages.table import completion_page
 from inldl.rows.partial import PartialRows
 from inldl.tables import TableFile
-from inldl.tables.tasks import complete_table, fit_table
+from inldl.tables.completing import complete_table
+from inldl.tables.tasks import fit_table
 
 LABELS = list("abcd")
 

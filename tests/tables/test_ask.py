@@ -12,7 +12,8 @@ import inldl
 from inldl import AutoInLDL, TableModel, WInLDL, hide, suggest
 from inldl.rows.partial import PartialRows
 from inldl.tables.ask import suggestion
-from inldl.tables.table_rows import RowsToFill, TrainingRows
+from inldl.tables.filled_rows import RowsToFill
+from inldl.tables.table_rows import TrainingRows
 
 COLUMNS = ["rank", "row", "label", "estimate", "low", "high", "gain", "rmse", "cost"]
 

@@ -9,8 +9,8 @@ import pytest
 
 from inldl import pool
 from inldl.tables import FillOptions, TableFile, complete_table, fit_table
+from inldl.tables.completing import check_completion
 from inldl.tables.results import draw_paths, stacked_path
-from inldl.tables.tasks import check_completion
 
 LABELS = ["a", "b", "c"]
 READ = """

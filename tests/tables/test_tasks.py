@@ -8,8 +8,8 @@ from scipy.special import rel_entr
 from inldl.datasets import hide
 from inldl.report.pages.table import completion_page, model_page
 from inldl.tables import TableFile, complete_table, evaluate_table, fit_table, predict_table
+from inldl.tables.completing import check_completion
 from inldl.tables.results import SHOWN_ROWS
-from inldl.tables.tasks import check_completion
 
 LABELS = ["a", "b", "c", "d"]
 

@@ -58,9 +58,10 @@ def complete(
         inldl complete survey.csv -l "emo_*" -o whole.csv --delta "emo_joy=+10%"
     """
     from inldl.report.pages.table import completion_page
+    from inldl.tables.completing import check_completion, complete_table
     from inldl.tables.questions import with_answers
     from inldl.tables.results import draw_paths, stacked_path
-    from inldl.tables.tasks import check_completion, complete_table, method_for
+    from inldl.tables.tasks import method_for
 
     fitted = None if model is None else o.load_model_of_table(model)
     method_for(method, learning, columns, filling)  # refuses what cannot be

@@ -4,6 +4,7 @@ from inldl.lazy import lazy_names
 
 _KERNELS = {
     "compile": ("lane_count",),
+    "flows": ("bridges", "room_around", "round_flow", "settle_flow"),
     "loops": (
         "l1_distances",
         "masked_softmax_rows",

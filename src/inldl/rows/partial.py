@@ -24,6 +24,7 @@ import numpy as np
 
 from inldl import kernels
 from inldl.rows import checks, inputs
+from inldl.rows.aggregates import Counts
 
 Array = np.ndarray
 LEAST_SCALE = 1e-3  # of a row of ratios: what is predicted to be nothing at all has been seen
@@ -40,8 +41,7 @@ class PartialRows:
     """
 
     y: Array  # (n, n_labels) degrees or ratios, NaN = unobserved
-    # (n, n_labels) bounds of all degrees, both the degree itself where it is observed; None if
-    # neither bounds nor sums say more than the sum of the row
+    # (n, n_labels) bounds, those of an observed degree are it; None if they say nothing more
     lower: Array | None = None
     upper: Array | None = None
     # Columns of labels whose sums are known; no label is in two groups
@@ -53,6 +53,7 @@ class PartialRows:
     features: Array | None = None  # (n, k) all features, if they are few
     number: Array | None = None  # (n,) numbers of the rows, for messages
     names: tuple[str, ...] | None = None  # of the labels
+    counts: Counts | None = None  # what they are shares of, if they are counts
 
     @classmethod
     def of(
@@ -222,7 +223,7 @@ class PartialRows:
 
     def take(self, rows: Any) -> PartialRows:
         """Return some of the rows."""
-        taken = {name: getattr(self, name) for name in PER_ROW}
+        taken = {name: getattr(self, name) for name in (*PER_ROW, "counts")}
         return replace(self, **{name: a[rows] for name, a in taken.items() if a is not None})
 
     def blocks(self, size: int) -> Iterator[tuple[slice, PartialRows]]:

@@ -33,8 +33,9 @@ from inldl.rows.density import evenly_spaced
 from inldl.rows.partial import PartialRows
 from inldl.tables import table_rows
 from inldl.tables.columns.encoder import FeatureEncoder
+from inldl.tables.filled_rows import PredictedRows, RowsToFill
 from inldl.tables.panel_rows import MOST_HELD_OUT, WithPanel
-from inldl.tables.table_rows import PredictedRows, RowsToFill, TrainingRows
+from inldl.tables.table_rows import TrainingRows
 from inldl.uncertainty.heldout import fit_weighted, predict_held_out
 
 FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no others
@@ -332,7 +333,7 @@ class TableModel(WithPanel):
             rows = replace(rows, spread_features=far)
         elif self.held_out_sample_ is not None:
             rows = replace(rows, **self.held_out_sample_.side_information(encoded))
-        return RowsToFill(self, rows, predicted)
+        return RowsToFill(self, replace(rows, counts=known.counts), predicted)
 
     def predict_rows(self, X) -> PredictedRows:
         """Return predictions of rows, with their columns encoded once for all that is asked."""

@@ -109,6 +109,15 @@ class ColumnOptions(FileOptions):
     total : str or float, default=None
         For counts, which may then be missing: the column with the totals of the rows, or one total
         of all rows, such as 24. The column is a feature only if `features` names it.
+    column_totals : str, path or dict, default=None
+        For counts: the total of each label over all rows, which completed tables have. "last-row"
+        if the last row of the table holds them, a file with one row of totals under the names of
+        the labels, or a dict from labels to totals. A total may be missing, or a text with bounds
+        such as "<500". The row of totals is not learned from.
+    parent : str, default=None
+        For counts: the column that names the row of which a row is a part, such as its region;
+        `id` says which column holds the names. Rows sum to the row that they are part of, which
+        may be part of another. Rows that are sums are not learned from.
     sums : str, list of str or dict, default=None
         Columns that hold sums of labels, in the same units: "alcohol=beer,wine", several such
         texts, or a dict from such a column to its labels. A label may be in one sum only. These
@@ -132,6 +141,17 @@ class ColumnOptions(FileOptions):
     total: str | float | None = _column(
         "For counts: the column with the total of each row, or a number if all rows have the same "
         "total, such as 24. Counts may then be missing; completed rows sum to their total.",
+    )
+    column_totals: str | dict[str, Any] | None = _column(
+        "For counts: the total of each label over all rows, which completed tables have: last-row "
+        "if the last row holds them, or a file with one row of totals.",
+        page=(_SHARES, "Totals of columns"),
+        example="last-row",
+    )
+    parent: str | None = _column(
+        "For counts: the column that names the row of which each row is a part, such as its "
+        "region; rows then sum to that row. Name the column of names with --id.",
+        page=(_SHARES, "Part of"),
     )
     sums: list[str] | str | dict[str, Any] | None = _column(
         'A column with the sum of some labels: "alcohol=beer,wine". Repeat the option for more '
@@ -282,6 +302,12 @@ class FillOptions(IntervalOptions):
     joint: bool = option(
         False,
         "With --uncertainty 0.9: in about 9 of 10 rows all shares are within their intervals.",
+    )
+    ranges: bool = option(
+        False,
+        "Add columns LABEL_least and LABEL_most: what totals and bounds allow for certain.",
+        flag="--range",
+        page=(_MORE, "What is possible for certain"),
     )
     mark: bool = option(
         False,

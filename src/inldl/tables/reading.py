@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from inldl.rows.checks import check_choice, check_number
@@ -29,9 +28,10 @@ from inldl.tables.selection import (
     split_names,
 )
 from inldl.tables.shares import Degrees
-from inldl.tables.table import Piece, ScaleEvidence, Table, join_pieces
+from inldl.tables.sums_over_rows import SumsOverRows
+from inldl.tables.table import Piece, ScaleEvidence, Table
+from inldl.tables.table_rows import gather
 
-RARE_LABEL_ROWS = 20  # observed degrees of a label in a sample of rows, where there are as many
 _SIGNED = "The shares are read as percentages: they have a percent sign."
 
 
@@ -222,12 +222,14 @@ class TableFile:
         Table
         """
         check_choice("scale", scale, SCALE_TITLES)
+        sampled = most_rows is not None and most_rows < self.source.most_rows()
         piece, rows = gather(self, most_rows, self.ids)
         if piece.size < least_rows:
             problem = "only one row" if piece.size else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
             raise ValueError(f"{self.path} has {problem}; {needed}.")
         notes = [*self.notes, *self._doubts(piece.values, check)]
+        notes += [] if self.over_rows is None else self.over_rows.notes()
         rounded = self.zeros.limits is not None
         if scale == "auto" and (self.format.percent or (rounded and not self.totals.given)):
             scale, note = self.find_scale()
@@ -238,14 +240,14 @@ class TableFile:
         known = settle_largest(shares.known, giving_way(opened))
         notes += [*self.totals.notes(), *shares.notes, *notes_on_largest(opened)]
         y = None if shares.scale == "count" else shares.known.y
-        if not most_rows:
+        if not most_rows and self.over_rows is None:
             notes += notes_on_total_row(piece.values, piece.totals, y, piece.features, where)
         votes = piece.votes(self.labels) if shares.scale == "count" else None
         named = {name: piece.features.pop(name) for name in self.ids}
         ids = pd.DataFrame(named, index=piece.features.index)
         return Table(
             self.labels, known, piece.features, shares.scale, notes, self, rows,
-            shares.divisors, votes, shares.totals, ids,
+            shares.divisors, votes, shares.totals, ids, sampled,
         )  # fmt: skip
 
     def _doubts(self, values, check):
@@ -257,12 +259,34 @@ class TableFile:
 
     def _shares(self, piece, where, scale, *, normalize=False, check=True, part=False):
         self.totals.check_scale(scale, normalize, self.format.percent)
-        degrees = Degrees(piece, self.totals, where, lambda: self._are_whole, check)
+        degrees = Degrees(piece, self.totals, where, lambda: self.whole_numbers, check)
         return degrees.shares(scale, normalize=normalize, part=part)
 
     @cached_property
-    def _are_whole(self):
-        return are_whole(self.pieces())
+    def whole_numbers(self) -> bool:
+        """Whether all numbers of labels and totals are whole."""
+        return are_whole(self._plain_pieces())
+
+    @cached_property
+    def over_rows(self) -> SumsOverRows | None:
+        """What is known of sums over rows, if anything."""
+        if self.options.column_totals is None and self.options.parent is None:
+            return None
+        if not self.totals.given:
+            raise ValueError(
+                "Totals of columns (--column-totals) and sums of rows (--parent) are for counts "
+                "that also have a total in each row; name its column (--total)."
+            )
+        return SumsOverRows.find(self)
+
+    def like(self, path) -> "TableFile":
+        """Return another file with the same labels, and nothing else in particular."""
+        return TableFile(path, self.labels, na=self.options.na)
+
+    def whole_piece(self, features=()) -> Piece:
+        """Return all rows as one piece, with some columns, as text."""
+        parts = [replace(p, raw=None) for p in self._plain_pieces(features, set(features))]
+        return Piece.joined(parts)
 
     def find_scale(self) -> tuple[str, str]:
         """Detect what the degrees are, from the label columns alone and a piece at a time.
@@ -303,6 +327,11 @@ class TableFile:
             yield self.zeros.open(piece)
 
     def _pieces(self, features=(), text=()):
+        """Yield pieces in which rows that are sums of others have a total."""
+        for piece in self._plain_pieces(features, text):
+            yield piece if self.over_rows is None else self.over_rows.with_totals(piece)
+
+    def _plain_pieces(self, features=(), text=()):
         """Yield pieces, with totals and sums of labels apart from the labels."""
         columns = [*self.labels, *self.totals.columns]
         for piece in self.source.pieces(columns, features, text):
@@ -310,7 +339,7 @@ class TableFile:
             apart = self.totals.columns or self.totals.given
             yield self.totals.apart(piece, place) if apart else piece
 
-    def known(self, piece, scale, *, normalize=False) -> PartialRows:
+    def known(self, piece, scale, *, normalize=False, rows=None) -> PartialRows:
         """Return the degrees of a piece, bounds, and sums of labels, as fractions.
 
         Parameters
@@ -321,13 +350,15 @@ class TableFile:
             How the degrees stand in the file.
         normalize : bool
             As in `read_table`.
+        rows : ndarray of int, optional
+            The numbers of the rows, if they do not follow each other.
         """
-        where = self.place_of(first=piece.first)
+        where = self.place_of(rows, piece.first)
         return self._shares(piece, where, scale, normalize=normalize, part=True).known
 
     def written_limits(self, piece, scale) -> PartialRows:
         """Return the bounds and sums at the holes of a piece, in units of the file."""
-        return piece.limits(self.labels, scale == "count" and self._are_whole)
+        return piece.limits(self.labels, scale == "count" and self.whole_numbers)
 
     def check_unchanged(self) -> None:
         """Refuse to go on if the file has changed since it was opened."""
@@ -344,48 +375,3 @@ class TableFile:
         Its rows are counted from row `first` of the file, or are the rows numbered `rows`.
         """
         return lambda row: self.source.where(first + row if rows is None else int(rows[row]))
-
-
-def gather(file, most_rows=None, ids=()) -> tuple[Piece, np.ndarray | None]:
-    """Return the rows of a file as one piece, and their numbers if only some are kept.
-
-    About `most_rows` are drawn, or all are taken. The columns `ids` are among the features.
-    """
-    columns = [*file.features, *ids]
-    most = file.source.most_rows()
-    some = most_rows is not None and most_rows < most
-    numbers: list[np.ndarray] = []
-
-    def read(text):
-        draw = _Draw(most_rows / most, len(file.labels)) if some else None
-        numbers.clear()
-        for piece in file._pieces(columns, text):
-            if draw is not None:
-                rows = draw(piece)
-                numbers.append(piece.first + rows)
-                piece = piece.take(rows)
-            yield piece
-
-    piece = join_pieces(read)
-    if piece is None:
-        nothing = np.empty((0, len(file.labels)))
-        piece = Piece(0, 0, nothing, pd.DataFrame(columns=columns), None)
-    return piece, np.concatenate(numbers) if numbers else None
-
-
-class _Draw:
-    """Draw a share of the rows of each piece, the same ones each time.
-
-    The first rows in which a label is observed are taken as well, so that rare labels are seen.
-    """
-
-    def __init__(self, share, n_labels):
-        self._share, self._lacking = share, [RARE_LABEL_ROWS] * n_labels
-
-    def __call__(self, piece):
-        chosen = np.random.default_rng([0, piece.first]).random(piece.size) < self._share
-        for j, lacking in enumerate(self._lacking):
-            rows = np.flatnonzero(~np.isnan(piece.values[:, j]))[:lacking]
-            chosen[rows] = True
-            self._lacking[j] -= len(rows)
-        return np.flatnonzero(chosen)

@@ -18,7 +18,7 @@ from inldl.progress import report
 from inldl.rows.checks import check_number
 from inldl.rows.holes import find_holes
 from inldl.rows.panel import Panel
-from inldl.rows.partial import PartialRows, add_slack, largest_sum
+from inldl.rows.partial import add_slack, largest_sum
 from inldl.tables import audit
 from inldl.tables.assumptions import giving_way
 from inldl.tables.findings import UNKNOWN_SCALES, UNKNOWN_TOTALS, SizeTest
@@ -192,11 +192,12 @@ class Tally:
         self._rows, self._panels = [np.empty((0, len(file.labels)))], []
         self._reader = None if model.panel_ is None else model.panel_.reader
 
-    def add(self, piece, y, completed, rows) -> None:
-        """Add a piece, of which `y` are the degrees as fractions, and `rows` are to be filled."""
-        missing, exact = np.isnan(y), 0
-        if not (self._loose or self._ratios):
-            exact = missing.sum() - np.isnan(PartialRows(y).forced()).sum()
+    def add(self, piece, y, completed, rows, exact) -> None:
+        """Add a piece, of which `y` are the degrees as fractions, and `rows` are to be filled.
+
+        Those that are `exact` follow from sums, unless sums of rows are loose.
+        """
+        missing, exact = np.isnan(y), 0 if self._loose or self._ratios else exact.sum()
         bounded = 0 if piece.bounds is None else (piece.bounds.limits[2] >= 0).sum()
         filled = missing.sum() - giving_way(piece).sum()
         self._counts += piece.size, filled, exact, missing.any(axis=1).sum(), bounded

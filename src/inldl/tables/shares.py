@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from inldl.rows.aggregates import Counts
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
 from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE, ScaleEvidence, span
@@ -65,6 +66,9 @@ class Degrees:
             else:
                 y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
         known = self._constrained(y, whole, scale, notes)
+        if self._totals is not None and known.holes.any():
+            whole_numbers = known.constrained and self._whole_numbers()
+            known = replace(known, counts=Counts(whole, whole_numbers))
         if self._piece.bounds is not None:
             whole_numbers = scale == "count" and self._whole_numbers()
             notes.append(self._piece.bounds.note(WHOLE.get(scale, np.nan), whole_numbers))

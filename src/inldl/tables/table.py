@@ -1,8 +1,4 @@
-"""A table and its pieces: features and degrees, how these are written, and what they sum to.
-
-Degrees are fractions, percentages or counts, or bounds such as <5 or 1-9. The numbers of bounds
-have the signs of the table, and percent signs where its degrees have them.
-"""
+"""A table and its pieces: features and degrees, how these are written, and what they sum to."""
 
 import datetime
 from collections.abc import Sequence
@@ -305,6 +301,8 @@ class Table:
         The total of each row, if a column holds it; NaN where that is empty.
     ids : DataFrame
         The columns that name the rows (`id`), which nothing is learned from.
+    sampled : bool
+        Whether the rows are a sample.
     """
 
     labels: list[str]
@@ -318,6 +316,7 @@ class Table:
     votes: np.ndarray | None = None
     totals: np.ndarray | None = None
     ids: pd.DataFrame = field(default_factory=pd.DataFrame)
+    sampled: bool = False
 
     @property
     def y(self) -> np.ndarray:

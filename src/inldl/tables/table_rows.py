@@ -1,4 +1,4 @@
-"""Rows of a table: to learn from, to fill, predicted; and columns that are about the rows."""
+"""Rows of a table to learn from, and columns that are about the rows."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from sklearn.utils import _safe_indexing
 
-from inldl.completion.asking import RowErrors
 from inldl.errors import DataError
 from inldl.rows.checks import WEIGHTLESS
 from inldl.rows.density import constant_distribution, mean_degrees
 from inldl.rows.inputs import as_weights, check_rows
-from inldl.rows.missingness import settle_largest, shift_filled
 from inldl.rows.panel import Panel
 from inldl.rows.partial import PartialRows
 from inldl.tables.columns import as_frame, level_name
 from inldl.tables.columns.kinds import ID, NEARLY_ID, RUNNING
 from inldl.tables.positions import PanelReader
 from inldl.tables.structure import NONE, find_structure, unit_of_holes
+from inldl.tables.table import Piece, join_pieces
 from inldl.text import counted, listed
 from inldl.uncertainty.heldout import row_keys
 
+RARE_LABEL_ROWS = 20  # observed degrees of a label in a sample of rows, where there are as many
 COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too
 
 
@@ -115,84 +115,6 @@ class TrainingRows:
         if self.rows.weight is None:
             return self.take(once)
         return self.take(once).with_weight(np.bincount(same, self.rows.weight)[same][once])
-
-
-@dataclass(frozen=True, eq=False)
-class RowsToFill:
-    """Rows that an estimator is to complete, and what it predicts in their place."""
-
-    model: Any  # the estimator, fitted
-    rows: PartialRows  # (n, n_labels) the given degrees, bounds, sums
-    predicted: np.ndarray  # (n, n_labels)
-    factors: Any = None  # (n_labels,) that draws are shifted by
-
-    @classmethod
-    def of(cls, model, X, y, lower=None, upper=None, sums=None) -> RowsToFill:
-        """Return rows that are given as the `complete` of an estimator takes them."""
-        return cls(model, *model._rows_to_fill(X, y, lower, upper, sums))
-
-    def take(self, at) -> RowsToFill:
-        """Return some of the rows."""
-        return replace(self, rows=self.rows.take(at), predicted=self.predicted[at])
-
-    def fill(self, coverage=None, joint=False, largest=None) -> tuple[np.ndarray, ...]:
-        """Return completed rows; with a coverage, the ends of intervals of the filled, too.
-
-        The `largest` degrees, if any, are those that give way to rounded zeros.
-        """
-        rows = settle_largest(self.rows, largest)
-        if coverage is None:
-            return (self.model._fill(rows, self.predicted),)
-        about = self.rows, self.predicted, coverage, joint
-        completed, *ends = self.model._fill_with_intervals(*about)
-        if rows is not self.rows:
-            completed = self.model._fill(rows, self.predicted)
-            ends = [np.minimum(ends[0], completed), np.maximum(ends[1], completed)]
-        return completed, *(np.where(self.rows.holes, end, np.nan) for end in ends)
-
-    def draw(self, n_draws, seed, first=0) -> np.ndarray:
-        """Return completed tables that differ as far as degrees are unsure.
-
-        `first` is the number of the first row among those of a longer table.
-        """
-        self.model._check_draws(n_draws)
-        draws = self.model._draw(self.rows, self.predicted, n_draws, seed, first)
-        shifted = (shift_filled(self.rows, table, self.factors) for table in draws)
-        return draws if self.factors is None else np.array(list(shifted))
-
-    def row_errors(self) -> RowErrors:
-        """Return what the errors of the filled degrees are expected to be."""
-        completer = self.model._completer()
-        if completer is None:
-            name = type(self.model).__name__
-            raise ValueError(
-                f"This {name} kept no held-out predictions, which show how uncertain missing "
-                f"degrees are; fit {name}(cross_fit=5), or use inldl.TableModel."
-            )
-        return completer.row_errors(self.rows, self.predicted)
-
-
-@dataclass(frozen=True, eq=False)
-class PredictedRows:
-    """Rows that a model predicts."""
-
-    model: Any  # a `TableModel`
-    features: Any  # (n, k) a table
-    encoded: np.ndarray  # (n, k) its encoded columns
-    predicted: np.ndarray  # (n, n_labels)
-    # Which rows have numbers, text, units and times unlike those of the fit
-    unfamiliar: tuple[np.ndarray, ...]
-
-    def interval(self, coverage) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lower and upper ends of the intervals of the predictions."""
-        return self.model._intervals(self.features, self.predicted, coverage)
-
-    def count_learned(self, y) -> int:
-        """Return how many rows the model was fitted to, as far as it remembers them."""
-        if self.model.panel_ is not None:
-            return self.model.panel_.n_shared(self.features, self.encoded, y)
-        examples = self.model.held_out_sample_
-        return 0 if examples is None else examples.n_shared(self.encoded, y)
 
 
 def sample_rows(n, most, seed) -> np.ndarray:
@@ -378,3 +300,50 @@ def notes_on_counts(read) -> list[str]:
     """Return a note on the units of a table of counts."""
     whole = "sum" if read.totals is None else "total"
     return [f"Shares are fractions of the {whole} of their row."] if read.scale == "count" else []
+
+
+def gather(file, most_rows=None, ids=()) -> tuple[Piece, np.ndarray | None]:
+    """Return the rows of a file as one piece, and their numbers if only some are kept.
+
+    About `most_rows` are drawn, or all are taken. The columns `ids` are among the features.
+    """
+    columns = [*file.features, *ids]
+    most = file.source.most_rows()
+    some = most_rows is not None and most_rows < most
+    numbers: list[np.ndarray] = []
+
+    def read(text):
+        draw = _Draw(most_rows / most, len(file.labels)) if some else None
+        numbers.clear()
+        for piece in file._pieces(columns, text):
+            if draw is not None or file.over_rows is not None:
+                rows = np.arange(piece.size) if draw is None else draw(piece)
+                if file.over_rows is not None:
+                    rows = np.setdiff1d(rows, file.over_rows.rows - piece.first)
+                numbers.append(piece.first + rows)
+                piece = piece.take(rows)
+            yield piece
+
+    piece = join_pieces(read)
+    if piece is None:
+        nothing = np.empty((0, len(file.labels)))
+        piece = Piece(0, 0, nothing, pd.DataFrame(columns=columns), None)
+    return piece, np.concatenate(numbers) if numbers else None
+
+
+class _Draw:
+    """Draw a share of the rows of each piece, the same ones each time.
+
+    The first rows in which a label is observed are taken as well, so that rare labels are seen.
+    """
+
+    def __init__(self, share, n_labels):
+        self._share, self._lacking = share, [RARE_LABEL_ROWS] * n_labels
+
+    def __call__(self, piece):
+        chosen = np.random.default_rng([0, piece.first]).random(piece.size) < self._share
+        for j, lacking in enumerate(self._lacking):
+            rows = np.flatnonzero(~np.isnan(piece.values[:, j]))[:lacking]
+            chosen[rows] = True
+            self._lacking[j] -= len(rows)
+        return np.flatnonzero(chosen)

@@ -1,31 +1,26 @@
-"""Fit a model to a table in a file, complete the table, predict its rows, test a model on it."""
+"""Fit a model to a table in a file, predict its rows, test a model on it."""
 
-from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from inldl.errors import DataError
-from inldl.files.replacing import check_free
-from inldl.methods.intervals import check_coverage
 from inldl.methods.registry import with_ratios
 from inldl.metrics import evaluate
-from inldl.progress import report
 from inldl.rows.checks import check_ratios
 from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import check_predictable
 from inldl.rows.partial import PartialRows
 from inldl.tables import audit, results, table_rows
-from inldl.tables.assumptions import Departures, giving_way
 from inldl.tables.audit import HeldOut
 from inldl.tables.columns.encoder import NO_FEATURES
+from inldl.tables.completing import interval_names, pairs, placed
 from inldl.tables.model import TableModel
 from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions, ShareOptions
 from inldl.tables.results import Evaluation, FitResult, WriteResult
 from inldl.tables.table import whole_of
 from inldl.tables.table_rows import TrainingRows
-from inldl.tables.writing import TableWriter, check_writable, refuse_taken, row_wholes
+from inldl.tables.writing import TableWriter
 
 LEARNED_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
 INFLUENCE_ROWS = 1000  # rows in which columns are shuffled
@@ -54,10 +49,10 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     model = TableModel(method_for(method, options, file.options), **how)
     most_rows = options.most_rows or LEARNED_NUMBERS // len(file.source.names)
     table = file.read(scale=options.scale, normalize=options.normalize, most_rows=most_rows)
-    sampled, labels, scale, notes = table.rows is not None, table.labels, table.scale, table.notes
+    sampled, labels, scale, notes = table.sampled, table.labels, table.scale, table.notes
     n_read, ids, (training, place) = len(table.y), list(table.ids), _training_rows(table, options)
     some = training.take(evenly_spaced(len(training), INFLUENCE_ROWS))
-    with _placed(place):
+    with placed(place):
         where = options.unit, options.time, options.place, options.dates
         training = model.place(training, *where)
         notes = [*notes, *training.notes]
@@ -132,117 +127,6 @@ def _size_of_holes(training, labels, scale, ratios):
     return results.size_of_holes(given, labels, scale, loose, ratios, training.panel)
 
 
-def complete_table(
-    file,
-    model,
-    path,
-    options=None,
-    *,
-    scale,
-    holes=None,
-    normalize=False,
-    random_state=0,
-    overwrite=False,
-    plain=None,
-    on_piece=lambda *parts: None,
-    **keywords,
-) -> WriteResult:
-    """Write a file with its holes filled by a model.
-
-    Parameters
-    ----------
-    file : TableFile
-        The file, with the labels of the model.
-    model : TableModel
-        Fitted.
-    path : str or path
-        The file to write.
-    options : FillOptions, optional
-        How it is written: with intervals, marks, whole numbers, draws, stated departures.
-    scale : {"fraction", "percent", "count"}
-        How the degrees are written in the file.
-    holes : list of str, optional
-        The labels with holes; all by default.
-    normalize : bool
-        As in `inldl.tables.read_table`.
-    random_state : int
-        For the draws.
-    overwrite : bool
-        Replace the files if there are some.
-    plain : str or path, optional
-        Also write the table without added columns to this file, after which draws are named.
-    on_piece : callable, optional
-        Called with each `Piece`, its filled degrees and the ends of intervals side by side, in
-        the units of the file.
-    **keywords
-        Fields of `FillOptions`, such as ``coverage=0.9``, in place of those of `options`.
-
-    Returns
-    -------
-    WriteResult
-    """
-    options = FillOptions.of(options, **keywords)
-    coverage, ratios, whole = options.coverage, model.known == "ratios", whole_of(scale)
-    extra, ids = _added_to_completed(file, options), table_rows.id_columns(file, model)
-    shown = results.ShownRows(file, file.labels, whole, ids)
-    pictured = results.ShownRows(file, file.labels, whole, most=results.PICTURED_ROWS)
-    departures = Departures(options.delta, file.labels)
-    some = holes is not None and not ratios and file.zeros.limits is None
-    how = {"filled": holes if some else file.labels, "whole": options.whole}
-    how |= {"overwrite": overwrite, "n_draws": options.n_draws, "seed": random_state}
-    how["stacked"] = results.stacked_path(plain or path, options)
-    read = ids if not options.stacked else [n for n in file.source.names if n not in file.labels]
-    with results.completed_files(file, path, plain, extra, **how) as write:
-        report("learning how the shares of a row go together")
-        tally = results.Tally(file, model, scale)
-        for piece in results.pieces_for(model, file, read, "filling in rows"):
-            known = file.known(piece, scale, normalize=normalize)
-            with _placed(file.place_of(first=piece.first), file.labels):
-                rows = model.rows_to_fill(piece.features, known)
-                completed, *ends = rows.fill(coverage, options.joint, giving_way(piece))
-            tally.add(piece, known.y, completed, rows.rows)
-            rows, completed, ends = departures.apply(rows, completed, ends)
-            shown.keep(piece, known.y, completed, ends)
-            pictured.keep(piece, known.y, completed)
-            added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
-            on_piece(piece, completed * units, *added)
-            if options.mark:  # 1 where a degree is filled, 2 where its cell has bounds
-                bounded = 0 if piece.bounds is None else piece.bounds.given()
-                added.append(np.isnan(known.y).astype(float) + bounded)
-            scaled = ratios & np.isnan(known.y).any(axis=1, keepdims=True)
-            kept = np.where(scaled, np.nan, known.y)
-            write(piece, kept, completed, scale, np.hstack(added) if added else None, rows)
-    found = tally.results() | shown.frames() | {"coverage": coverage, "joint": options.joint}
-    found |= departures.results(whole, found["n_rows"] or 1)
-    return WriteResult(**found, pictured=(*pictured.frames().values(),)[:2])
-
-
-def _pairs(ends, units):
-    """Return the ends of intervals as columns, both of a label side by side; none without any."""
-    if not ends:
-        return []
-    return [np.round(np.stack([end * units for end in ends], 2), 6).reshape(len(ends[0]), -1)]
-
-
-def check_completion(file, path, options=None, *, overwrite=False, **keywords) -> None:
-    """Refuse what `complete_table` would refuse whatever the model, before one is fitted."""
-    options = FillOptions.of(options, **keywords)
-    extra = _added_to_completed(file, options)
-    Departures(options.delta, file.labels)
-    check_writable(file, path, extra=extra, whole=options.whole, overwrite=overwrite)
-    for draw_path in results.draw_paths(path, options.n_draws):
-        check_writable(file, draw_path, overwrite=overwrite)
-    if (stacked := results.stacked_path(path, options)) is not None:
-        check_free(stacked, overwrite=overwrite, source=file.path)
-        refuse_taken(file, results.NUMBERED)
-
-
-def _added_to_completed(file, options):
-    """Return the names of the columns that are added."""
-    marks = [f"{name}_filled" for name in file.labels if options.mark]
-    return _interval_names(file.labels, options.coverage) + marks
-
-
 def predict_table(file, model, path, *, coverage=None, overwrite=False) -> WriteResult:
     """Write a file with the predicted degrees as columns on the right.
 
@@ -263,19 +147,19 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
     whole = whole_of(getattr(model, "scale_", "fraction"))
     taken = file.source.names
     names = [f"{name}_predicted" if name in taken else name for name in labels]
-    extra = names + _interval_names(labels, coverage)
+    extra = names + interval_names(labels, coverage)
     ids, n_rows, unfamiliar = table_rows.id_columns(file, model), 0, np.zeros(4, int)
     shown = results.ShownRows(file, labels, whole, ids)
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
         for piece in results.pieces_for(model, file, ids, "predicting rows"):
-            with _placed(file.place_of(first=piece.first)):
+            with placed(file.place_of(first=piece.first)):
                 rows = model.predict_rows(piece.features)
                 predicted = rows.predicted
                 check_predictable(predicted)
             unfamiliar += [which.sum() for which in rows.unfamiliar]
             ends = () if coverage is None else rows.interval(coverage)
             added = [results.rounded_rows(predicted * whole)]
-            added += [pairs * whole for pairs in _pairs(ends, 1.0)]
+            added += [pairs * whole for pairs in pairs(ends, 1.0)]
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted, ends)
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
@@ -325,7 +209,7 @@ def evaluate_table(file, model, options=None, *, coverage=0.9, **keywords) -> Ev
     table = file.read(scale=options.scale, normalize=options.normalize, least_rows=1)
     weights = table_rows.take_weights(table.features, options.weight, file)
     y, ratios = table.y, model.known == "ratios"
-    with _placed(file.place_of()):
+    with placed(file.place_of()):
         rows = model.predict_rows(table.features)
         if ratios:
             check_ratios(y)
@@ -354,24 +238,6 @@ def _scores(y, predicted, weights=None):
     how = {"sample_weight": weights}
     known = evaluate(*PartialRows(np.asarray(y)).cells(predicted), ["kl_divergence"], **how)
     return evaluate(y, predicted, **how) | {"kl_divergence": max(known["kl_divergence"], 0.0)}
-
-
-@contextmanager
-def _placed(where, labels=()):
-    """Add to an error about a row its line in the file, and the name of its label."""
-    try:
-        yield
-    except DataError as error:
-        if labels and isinstance(error.label, int):
-            error = error.with_facts(label=labels[error.label])
-        raise error.with_place(where) from None
-
-
-def _interval_names(labels, coverage):
-    if coverage is None:
-        return []
-    check_coverage(coverage)
-    return [f"{label}_{end}" for label in labels for end in ("low", "high")]
 
 
 NOTHING_ADDED = FillOptions()

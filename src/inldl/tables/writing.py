@@ -2,6 +2,7 @@
 
 import math
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from inldl.tables.numbers import DECIMALS
 from inldl.tables.table import whole_of
 
 _UNIT = 10.0**6  # of a filled degree; the largest of a row takes the rest, with more decimals
+_FINE = 10.0**9  # of a filled count if sums over rows are known: all of them keep theirs
 _NEAR = 1e-6  # of a whole number
 
 
@@ -119,7 +121,8 @@ class TableWriter:
                 "row; check the numbers of the row, and fit the model again if they are right."
             )
         limits = self._file.written_limits(piece, scale) if piece.constrained else None
-        fills = HoleFilling(y, completed, row_wholes(piece, scale), limits)
+        unit = _UNIT if self._file.over_rows is None else _FINE
+        fills = HoleFilling(y, completed, row_wholes(piece, scale), limits, unit)
         filled = fills.whole(where) if self._whole else fills.rounded()
         self._write(piece.raw, filled, extra)
         return filled
@@ -132,7 +135,8 @@ class HoleFilling:
     `completed` are fractions; the `whole` of each row, and limits, are in the units of the file.
     """
 
-    def __init__(self, y, completed, whole, limits=None):
+    def __init__(self, y, completed, whole, limits=None, unit=_UNIT):
+        self._unit = unit
         self._holes, whole = np.isnan(y), np.broadcast_to(whole, len(y))[:, None]
         filled = np.where(self._holes, np.clip(completed, 0, 1), y)
         totals = filled.sum(axis=1)
@@ -144,7 +148,7 @@ class HoleFilling:
 
     def rounded(self) -> np.ndarray:
         """Return degrees of up to six decimals; the largest one takes the rest."""
-        return self._in_parts(_rounded)
+        return self._in_parts(partial(_rounded, self._unit))
 
     def whole(self, where) -> np.ndarray:
         """Return whole numbers, those with the largest remainders rounded up.
@@ -184,7 +188,7 @@ class HoleFilling:
             out[rows] = np.where(part[rows], found, out[rows])
 
 
-def _rounded(wanted, holes, left, lower, upper):
+def _rounded(unit, wanted, holes, left, lower, upper):
     """Return rounded numbers within their bounds that have the sum `left` in each row.
 
     The one with the most room on both sides takes the rest; without bounds that is the largest.
@@ -193,11 +197,11 @@ def _rounded(wanted, holes, left, lower, upper):
     wanted = np.clip(wanted, lower, upper)
     room = np.where(holes, np.minimum(wanted - lower, upper - wanted), -1)
     taker = np.argmax(room, axis=1)
-    fills = np.where(holes, np.clip(np.rint(wanted * _UNIT) / _UNIT, lower, upper), 0)
+    fills = np.where(holes, np.clip(np.rint(wanted * unit) / unit, lower, upper), 0)
     fills[rows, taker] = 0
     # Many holes rounded up can take more than is left; rounded down they cannot.
     short = left - fills.sum(axis=1) < lower[rows, taker]
-    down = np.clip(np.floor(wanted[short] * _UNIT) / _UNIT, lower[short], upper[short])
+    down = np.clip(np.floor(wanted[short] * unit) / unit, lower[short], upper[short])
     fills[short] = np.where(holes[short], down, 0)
     fills[rows, taker] = 0
     rest = np.round(left - fills.sum(axis=1), DECIMALS)

@@ -7,8 +7,8 @@ import pandas as pd
 
 from inldl.tables.columns import Cells
 from inldl.tables.features import describe_features
-from inldl.tables.reading import gather
 from inldl.tables.structure import find_structure
+from inldl.tables.table_rows import gather
 from inldl.text import counted
 
 ROLE_ROWS = 50_000  # from which the kinds of columns are detected

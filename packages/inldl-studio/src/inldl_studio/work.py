@@ -19,6 +19,7 @@ from inldl.report.renderers import pictures, table_data
 from inldl.tables import TableFile
 from inldl.tables.ask import ASKING
 from inldl.tables.comparison import COMPARING, DEFAULT, compare_file
+from inldl.tables.completing import check_completion, complete_table
 from inldl.tables.formats import plain_name
 from inldl.tables.inspect import inspect_file
 from inldl.tables.option_groups import names
@@ -30,15 +31,9 @@ from inldl.tables.options import (
     PanelOptions,
 )
 from inldl.tables.questions import ask_table, read_answers
-from inldl.tables.reading import gather
 from inldl.tables.results import draw_paths
-from inldl.tables.tasks import (
-    check_completion,
-    complete_table,
-    fit_table,
-    method_for,
-    predict_table,
-)
+from inldl.tables.table_rows import gather
+from inldl.tables.tasks import fit_table, method_for, predict_table
 from inldl.tables.writing import write_edited, write_frame
 from inldl_studio import settings as options
 from inldl_studio.grid import cell_form, completed_cells, write_grid

@@ -1,0 +1,244 @@
+"""Complete a table in a file with a model, some rows at a time, or all together."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from inldl.errors import DataError
+from inldl.files.replacing import check_free
+from inldl.methods.intervals import check_coverage
+from inldl.progress import report
+from inldl.rows.aggregates import Counts
+from inldl.rows.partial import PartialRows
+from inldl.tables import results, table_rows
+from inldl.tables.assumptions import Departures, giving_way
+from inldl.tables.options import FillOptions
+from inldl.tables.results import WriteResult
+from inldl.tables.table import Piece, whole_of
+from inldl.tables.writing import check_writable, refuse_taken, row_wholes
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FilledPiece:
+    """Some rows of a file that are completed."""
+
+    piece: Piece
+    known: PartialRows  # what was known of them
+    rows: Any  # `RowsToFill`, or what draws completed rows as these do
+    completed: Array  # (size, C) as fractions
+    ends: list  # of intervals, if there are any
+    possible: tuple  # the smallest and the largest degrees that are possible, if asked for
+    exact: Array  # (size, C) whether a filled degree follows from sums and bounds
+
+
+def complete_table(
+    file,
+    model,
+    path,
+    options=None,
+    *,
+    scale,
+    holes=None,
+    normalize=False,
+    random_state=0,
+    overwrite=False,
+    plain=None,
+    on_piece=lambda *parts: None,
+    **keywords,
+) -> WriteResult:
+    """Write a file with its holes filled by a model.
+
+    Parameters
+    ----------
+    file : TableFile
+        The file, with the labels of the model.
+    model : TableModel
+        Fitted.
+    path : str or path
+        The file to write.
+    options : FillOptions, optional
+        How it is written: with intervals, marks, whole numbers, draws, stated departures.
+    scale : {"fraction", "percent", "count"}
+        How the degrees are written in the file.
+    holes : list of str, optional
+        The labels with holes; all by default.
+    normalize : bool
+        As in `inldl.tables.read_table`.
+    random_state : int
+        For the draws.
+    overwrite : bool
+        Replace the files if there are some.
+    plain : str or path, optional
+        Also write the table without added columns to this file, after which draws are named.
+    on_piece : callable, optional
+        Called with each `Piece`, its filled degrees and the ends of intervals side by side, in
+        the units of the file.
+    **keywords
+        Fields of `FillOptions`, such as ``coverage=0.9``, in place of those of `options`.
+
+    Returns
+    -------
+    WriteResult
+    """
+    options = FillOptions.of(options, **keywords)
+    coverage, ratios, whole = options.coverage, model.known == "ratios", whole_of(scale)
+    extra, ids = _added_to_completed(file, options), table_rows.id_columns(file, model)
+    shown = results.ShownRows(file, file.labels, whole, ids)
+    pictured = results.ShownRows(file, file.labels, whole, most=results.PICTURED_ROWS)
+    departures = Departures(options.delta, file.labels)
+    some = holes is not None and not ratios and file.zeros.limits is None and not file.over_rows
+    how = {"filled": holes if some else file.labels, "whole": options.whole}
+    how |= {"overwrite": overwrite, "n_draws": options.n_draws, "seed": random_state}
+    how["stacked"] = results.stacked_path(plain or path, options)
+    read = ids if not options.stacked else [n for n in file.source.names if n not in file.labels]
+    with results.completed_files(file, path, plain, extra, **how) as write:
+        report("learning how the shares of a row go together")
+        tally = results.Tally(file, model, scale)
+        pieces = results.pieces_for(model, file, read, "filling in rows")
+        fill = _filled_together if file.over_rows is not None else _filled_pieces
+        for found in fill(file, model, pieces, options, scale, normalize, random_state):
+            piece, known, rows, completed = found.piece, found.known, found.rows, found.completed
+            tally.add(piece, known.y, completed, rows.rows, found.exact)
+            rows, completed, ends = departures.apply(rows, completed, found.ends)
+            shown.keep(piece, known.y, completed, ends)
+            pictured.keep(piece, known.y, completed)
+            added = pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
+            on_piece(piece, completed * units, *added)
+            added += pairs(found.possible, units)
+            if options.mark:  # 1 where a degree is filled, 2 where its cell has bounds
+                bounded = 0 if piece.bounds is None else piece.bounds.given()
+                added.append(np.isnan(known.y).astype(float) + bounded)
+            scaled = ratios & np.isnan(known.y).any(axis=1, keepdims=True)
+            kept = np.where(scaled, np.nan, known.y)
+            write(piece, kept, completed, scale, np.hstack(added) if added else None, rows)
+    found = tally.results() | shown.frames() | {"coverage": coverage, "joint": options.joint}
+    found |= departures.results(whole, found["n_rows"] or 1)
+    return WriteResult(**found, pictured=(*pictured.frames().values(),)[:2])
+
+
+def _filled_pieces(file, model, pieces, options, scale, normalize, _) -> Iterator[FilledPiece]:
+    """Yield the pieces of a file, each filled by itself."""
+    for piece in pieces:
+        known = file.known(piece, scale, normalize=normalize)
+        with placed(file.place_of(first=piece.first), file.labels):
+            rows = model.rows_to_fill(piece.features, known)
+            completed, *ends = rows.fill(options.coverage, options.joint, giving_way(piece))
+        possible = rows.possible() if options.ranges else ()
+        yield FilledPiece(piece, known, rows, completed, ends, possible, rows.are_exact())
+
+
+@dataclass(frozen=True, eq=False)
+class _DrawnRows:
+    """Rows whose draws are known already, those of a whole table."""
+
+    rows: PartialRows
+    draws: Array = field(repr=False)  # (n_draws, size, C)
+
+    def draw(self, *_):
+        """Return the draws."""
+        return self.draws
+
+
+def _filled_together(file, model, pieces, options, scale, normalize, seed):
+    """Yield the pieces of a file whose rows have sums with those of other pieces."""
+    _check_together(file, options, scale)
+    pieces, sums = list(pieces), file.over_rows
+    joined, at = Piece.joined([replace(piece, raw=None) for piece in pieces]), sums.others
+    known = file.known(joined.take(at), scale, normalize=normalize, rows=at)
+    counts = sums.counts(Counts(joined.totals[at], file.whole_numbers))
+    with placed(file.place_of(at), file.labels):
+        rows = model.rows_to_fill(joined.features.iloc[at], replace(known, counts=counts))
+        completed, *ends = rows.fill(options.coverage, options.joint)
+    draws = (
+        rows.draw(options.n_draws, seed) if options.n_draws else np.empty((0, *completed.shape))
+    )
+    if options.whole:
+        completed, draws = rows.whole(completed), np.array([rows.whole(table) for table in draws])
+    possible = rows.possible() if options.ranges else ()
+
+    def full(table, of_sums):
+        out = np.empty((joined.size, table.shape[1]), table.dtype)
+        out[at], out[sums.rows] = table, of_sums
+        return out
+
+    known_sums = sums.limits_as_degrees()
+    completed, draws = (
+        full(completed, sums.summed(completed, counts.total)),
+        [full(table, sums.summed(table, counts.total)) for table in draws],
+    )
+    ends, possible = (
+        [full(end, limit) for end, limit in zip(pair, known_sums, strict=True)]
+        if len(pair)
+        else ()
+        for pair in (ends, possible)
+    )
+    exact = full(rows.are_exact(), False)
+    for piece in pieces:
+        part, whole = piece.rows, file.known(piece, scale, normalize=normalize)
+        tables = np.array([table[part] for table in draws])
+        drawn = _DrawnRows(whole, tables)
+        about = [end[part] for end in ends], tuple(end[part] for end in possible), exact[part]
+        yield FilledPiece(piece, whole, drawn, completed[part], *about)
+
+
+def _check_together(file, options, scale):
+    """Refuse what does not go with sums over rows."""
+    other = {"--delta": options.delta, "--zeros rounded": file.zeros.limits}
+    for name in (name for name, value in other.items() if value is not None):
+        raise ValueError(
+            f"{name} and totals of columns (--column-totals, --parent) exclude each other: it "
+            "changes counts that have given sums."
+        )
+    if scale != "count":
+        raise ValueError("Totals of columns (--column-totals, --parent) are for counts.")
+
+
+def pairs(ends, units) -> list[Array]:
+    """Return the ends of intervals as columns, both of a label side by side; none without any."""
+    if not len(ends):
+        return []
+    return [np.round(np.stack([end * units for end in ends], 2), 6).reshape(len(ends[0]), -1)]
+
+
+def check_completion(file, path, options=None, *, overwrite=False, **keywords) -> None:
+    """Refuse what `complete_table` would refuse whatever the model, before one is fitted."""
+    options = FillOptions.of(options, **keywords)
+    extra = _added_to_completed(file, options)
+    Departures(options.delta, file.labels)
+    check_writable(file, path, extra=extra, whole=options.whole, overwrite=overwrite)
+    for draw_path in results.draw_paths(path, options.n_draws):
+        check_writable(file, draw_path, overwrite=overwrite)
+    if (stacked := results.stacked_path(path, options)) is not None:
+        check_free(stacked, overwrite=overwrite, source=file.path)
+        refuse_taken(file, results.NUMBERED)
+
+
+def _added_to_completed(file, options):
+    """Return the names of the columns that are added."""
+    marks = [f"{name}_filled" for name in file.labels if options.mark]
+    ranges = [f"{n}_{end}" for n in file.labels if options.ranges for end in ("least", "most")]
+    return interval_names(file.labels, options.coverage) + ranges + marks
+
+
+def interval_names(labels, coverage) -> list[str]:
+    """Return the names of the columns with the ends of intervals."""
+    if coverage is None:
+        return []
+    check_coverage(coverage)
+    return [f"{label}_{end}" for label in labels for end in ("low", "high")]
+
+
+@contextmanager
+def placed(where, labels=()) -> Iterator[None]:
+    """Add to an error about a row its line in the file, and the name of its label."""
+    try:
+        yield
+    except DataError as error:
+        if labels and isinstance(error.label, int):
+            error = error.with_facts(label=labels[error.label])
+        raise error.with_place(where) from None
