@@ -12,7 +12,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.model_selection import KFold
 
-from inldl.engines import one_blas_thread, open_rows, row_blocks
+from inldl.engines import open_rows
+from inldl.engines.base import one_blas_thread, row_blocks
 from inldl.methods.base import DistributionEstimator, error_at, light
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import (

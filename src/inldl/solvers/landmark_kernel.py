@@ -19,7 +19,7 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, cg
 
 from inldl import kernels
-from inldl.engines import Sums
+from inldl.engines.base import Sums
 from inldl.rows.inputs import TOO_LARGE
 from inldl.rows.partial import PartialRows
 from inldl.solvers.softmax import (

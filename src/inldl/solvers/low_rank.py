@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from inldl import kernels
-from inldl.engines import Sums
+from inldl.engines.base import Sums
 from inldl.solvers.linear import (
     Array,
     FeatureSums,

@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 
 from inldl import kernels
-from inldl.engines import Sums
+from inldl.engines.base import Sums
 from inldl.rows.checks import check_ratios
 from inldl.rows.density import fixed_point, sum_completed
 from inldl.rows.partial import PartialRows, close_single_holes
