@@ -2,13 +2,13 @@
 
 from functools import partial
 
+from inldl.processes import PACKAGES
 from inldl.report import document as d
 from inldl.report.figures import errors_by_label, influence, reliability
 from inldl.report.figures.maps import most_influential
 from inldl.report.style import FULL
 from inldl.tables.audit import form_of, in_unit
 
-_PACKAGES = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")
 _FRAME = """from inldl.experiments import Store
 Store("run.sqlite").frame().to_csv("run.csv", index=False)"""
 FEW = 50  # shares: an error that is measured on fewer is a rough estimate
@@ -166,7 +166,7 @@ def how_to_repeat(commands, environments, of_authors) -> list[d.Content]:
     if of_authors:
         parts["The fits on the splits of the authors of the paper:"] = "inldl reproduce"
     for versions, count in environments:
-        known = [f"{name}=={versions[name]}" for name in _PACKAGES if name in versions]
+        known = [f"{name}=={versions[name]}" for name in PACKAGES if name in versions]
         if known:
             python = versions.get("python", "")
             parts[f"Versions of {count} fits, with Python {python}:"] = "\n".join(known)
