@@ -22,7 +22,7 @@ import pandas as pd
 
 from inldl import AutoInLDL, WInLDL
 from inldl.datasets import load
-from inldl.engines import one_blas_thread
+from inldl.engines.base import one_blas_thread
 from inldl.experiments.protocol import make_fold, partition
 from inldl.metrics import evaluate, recovery
 

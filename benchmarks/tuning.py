@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from inldl.datasets import load
-from inldl.engines import one_blas_thread
+from inldl.engines.base import one_blas_thread
 from inldl.experiments.protocol import make_fold
 from inldl.methods import TunedLDL
 from inldl.methods.registry import make_method

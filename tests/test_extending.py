@@ -26,7 +26,7 @@ from inldl.experiments import grid
 from inldl.metrics import METRICS, scorer
 from inldl.metrics.registry import metric
 from inldl.report import document, figures
-from inldl.report.figures import bars
+from inldl.report.figures import charts
 from inldl.report.style import COLUMN, drawn, single_panel
 from inldl.tables.options import FileOptions
 
@@ -104,7 +104,7 @@ def test_a_figure(added):
         axes.plot(frame.max(axis=1), "o")
         return axes.figure
 
-    assert added(bars, "dots", dots, figures).FIGURES["dots"] is dots
+    assert added(charts, "dots", dots, figures).FIGURES["dots"] is dots
     assert "width : float" in dots.__doc__
     picture = document.picture(partial(dots, pd.DataFrame({"joy": [0.5, 1.0]})), "Dots.", "dots")
     page = document.Document("Shares", sections=[document.Section("All", [picture])]).html()

@@ -17,6 +17,7 @@ from typing import TextIO
 from threadpoolctl import threadpool_info
 
 READY = "ready\n"
+PACKAGES = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")  # that results depend on
 
 
 def start_process(code: str) -> "subprocess.Popen[str]":
@@ -143,11 +144,10 @@ class Worker:
 @cache
 def environment() -> dict[str, str]:
     """Return versions, processor and threads of this process."""
-    packages = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")
     blas = sorted({f"{each['internal_api']} {each['version']}" for each in threadpool_info()})
     return {
         "python": platform.python_version(),
-        **{name: version(name) for name in packages},
+        **{name: version(name) for name in PACKAGES},
         "blas": ", ".join(blas),
         "threads of BLAS and OpenMP": "1",
         "system": platform.platform(),

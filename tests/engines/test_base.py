@@ -20,12 +20,12 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from inldl import WInLDL, hide
-from inldl.engines import Engine, MemoryRows, Sums, base, local, open_rows
+from inldl.engines import base, local, open_rows
 from inldl.engines import dask as worker_parts
-from inldl.engines.base import in_runs, row_blocks, start_block, take_step, total
+from inldl.engines.base import Engine, Sums, in_runs, row_blocks, start_block, take_step, total
 from inldl.engines.chunks import ChunkedRows
 from inldl.engines.dask import DaskEngine
-from inldl.engines.local import DiskRows, LocalEngine, contiguous
+from inldl.engines.local import DiskRows, LocalEngine, MemoryRows, contiguous
 from inldl.solvers.loop import iterations, run
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting

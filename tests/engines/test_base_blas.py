@@ -8,7 +8,8 @@ import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from inldl import WInLDL, hide
-from inldl.engines import base, one_blas_thread
+from inldl.engines import base
+from inldl.engines.base import one_blas_thread
 
 THREADS = 8
 

@@ -4,9 +4,8 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from inldl.engines import MemoryRows
 from inldl.engines.chunks import ChunkedRows
-from inldl.engines.local import DiskRows
+from inldl.engines.local import DiskRows, MemoryRows
 from inldl.errors import DataError
 from inldl.methods import kernel_features
 from inldl.methods.auto_all_rows import is_large

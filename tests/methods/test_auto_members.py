@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 
 from inldl import evaluate, hide
 from inldl.datasets import make_distributions
-from inldl.engines import one_blas_thread
+from inldl.engines.base import one_blas_thread
 from inldl.methods import ConstantLDL, ForestLDL, KernelRidgeLDL, KernelSoftmaxLDL
 from inldl.methods import kernel_features as _kernel_features
 from inldl.methods.kernel_features import Columns, choose_kernel, kernel_features, sample_rows

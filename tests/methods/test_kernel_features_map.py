@@ -4,8 +4,8 @@ import dask.array as da
 import numpy as np
 import pytest
 
-from inldl.engines import MemoryRows
 from inldl.engines.chunks import ChunkedRows
+from inldl.engines.local import MemoryRows
 from inldl.methods.kernel_features import KernelMap, draw_sample
 
 RNG = np.random.default_rng(0)

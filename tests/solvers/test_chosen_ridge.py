@@ -5,8 +5,7 @@ import pytest
 from scipy import sparse
 
 from inldl import hide
-from inldl.engines import MemoryRows
-from inldl.engines.local import LocalEngine
+from inldl.engines.local import LocalEngine, MemoryRows
 from inldl.solvers.chosen_ridge import ALPHA_STEPS, ChosenRidgeProblem
 from inldl.solvers.linear import FeatureSums, Regression, RowWeights
 from inldl.solvers.masked_ridge import leave_one_out_errors

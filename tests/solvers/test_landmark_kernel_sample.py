@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 
 from inldl import hide
 from inldl.rows.partial import PartialRows
+from inldl.solvers import landmark_kernel
 from inldl.solvers.landmark_kernel import KernelSweeps, LandmarkKernel, Sample, masked_loss
 from inldl.solvers.softmax import softmax
 
@@ -28,10 +29,10 @@ def rows():
     )
 
 
-def sample_of(X, y, weights=None, **options):
+def sample_of(X, y, weights=None):
     kernel = LandmarkKernel("rbf", 0.3, X[:30].astype(np.float32))
     weights = None if weights is None else weights[:SAMPLED]
-    return Sample(kernel, X[:SAMPLED], y[:SAMPLED], weights, **options)
+    return Sample(kernel, X[:SAMPLED], y[:SAMPLED], weights)
 
 
 def swept(sample, X, y, weights, sweeps, damping=1.0):
@@ -104,9 +105,10 @@ def test_a_step_ends_at_the_minimum_whatever_the_last_digits_are(rows):
     np.testing.assert_allclose(sample.model(one)(X), sample.model(other)(X), atol=1e-9)
 
 
-def test_few_rows_are_held_with_many_landmarks(rows):
+def test_few_rows_are_held_with_many_landmarks(rows, monkeypatch):
     X, y, weights = rows
-    sample = sample_of(X, y, weights, entries=30 * 200)
+    monkeypatch.setattr(landmark_kernel, "SAMPLE_ENTRIES", 30 * 200)
+    sample = sample_of(X, y, weights)
     assert sample._features.shape[0] == 200
     assert sample.total == weights[:200].sum()
 

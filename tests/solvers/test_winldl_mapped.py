@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from inldl import hide
-from inldl.engines import MemoryRows, row_blocks
-from inldl.engines.local import LocalEngine
+from inldl.engines.base import row_blocks
+from inldl.engines.local import LocalEngine, MemoryRows
 from inldl.solvers.loop import iterations, run
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting

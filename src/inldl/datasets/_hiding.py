@@ -314,20 +314,23 @@ def _first(y, rate, order):
     return observed
 
 
-def _rows(y, rate, rng):
-    n = len(y)
-    observed = np.ones(y.shape, dtype=bool)
-    observed[rng.choice(n, size=round(rate * n), replace=False)] = False
+def _all_but(shape, hidden):
+    """Say that all is observed but what an index stands for."""
+    observed = np.ones(shape, dtype=bool)
+    observed[hidden] = False
     return observed
+
+
+def _rows(y, rate, rng):
+    return _all_but(y.shape, rng.choice(len(y), size=round(rate * len(y)), replace=False))
 
 
 def _suppressed(y, rate, rng, threshold=None):
     if threshold is not None:
         return ~(y < threshold)
     order = np.lexsort((rng.random(y.size), y.ravel()))  # NaN comes last
-    observed = np.ones(y.size, dtype=bool)
-    observed[order[: round(rate * np.count_nonzero(~np.isnan(y)))]] = False
-    return observed.reshape(y.shape)
+    hidden = order[: round(rate * np.count_nonzero(~np.isnan(y)))]
+    return _all_but(y.size, hidden).reshape(y.shape)
 
 
 def _grouped(y, rate, rng, labels=None):
@@ -336,9 +339,7 @@ def _grouped(y, rate, rng, labels=None):
         labels = rng.choice(n_labels, size=min(2, n_labels), replace=False)
     rows = rng.choice(n, size=round(rate * n), replace=False)
     rows = rows[~np.isnan(y[np.ix_(rows, labels)]).any(axis=1)]
-    observed = np.ones(y.shape, dtype=bool)
-    observed[np.ix_(rows, labels)] = False
-    return observed
+    return _all_but(y.shape, np.ix_(rows, labels))
 
 
 def _spell(y, rate, rng, panel):
@@ -365,9 +366,7 @@ def _block(y, rate, rng, panel, labels=None):
         parts, sizes = parts[order], sizes[order]
     n_rows = np.cumsum([0, *sizes[:-1]])  # with none, one, ... of the parts, but not with all
     taken = np.abs(n_rows - rate * n * n_labels / len(labels)).argmin()
-    observed = np.ones(y.shape, dtype=bool)
-    observed[np.ix_(np.isin(part, parts[:taken]), labels)] = False
-    return observed
+    return _all_but(y.shape, np.ix_(np.isin(part, parts[:taken]), labels))
 
 
 #: Mechanisms by name: (degrees, rate, generator) -> boolean array, True = stays observed.

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from inldl.progress import report
-from inldl.rows.checks import FLOATS, as_degrees
+from inldl.rows.checks import FLOATS, as_degrees, refuse_first
 
 _COMMIT = "082937638e075b35d349a2e69e36219d52512dc8"
 #: Address of the folder with the files.
@@ -386,15 +386,13 @@ def _degrees(y, path):
     name = f"y of {path}"
     y = as_degrees(y.toarray() if hasattr(y, "toarray") else y, name=name)
     y = np.ascontiguousarray(y, dtype=np.float64)
-    if np.fmin.reduce(y, axis=None) < 0:
-        row = int(np.flatnonzero((y < 0).any(axis=1))[0])
-        raise ValueError(f"{name} has a negative degree, first in row {row}.")
+    refuse_first(y < 0, "{array} has a negative degree, first in row {number}.", array=name)
     total = y.sum(axis=1, keepdims=True)
-    off = np.flatnonzero(np.abs(total - 1) > _ROUNDING)  # never a row with NaN
-    if off.size:
-        raise ValueError(
-            f"{name} has {off.size} row(s) that do not sum to 1, first row {off[0]} (sum "
-            f"{total[off[0], 0]:.6g}); divide each row by its sum, and use NaN for missing "
-            "degrees."
-        )
+    refuse_first(
+        np.abs(total - 1) > _ROUNDING,  # never a row with NaN
+        "{array} has {count} row(s) that do not sum to 1, first row {number} (sum {total:.6g}); "
+        "divide each row by its sum, and use NaN for missing degrees.",
+        array=name,
+        total=total,
+    )
     return y / np.where(np.isnan(total), 1.0, total)

@@ -8,15 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from inldl.engines.base import (
-    BlockProblem,
-    Engine,
-    RowSource,
-    Sums,
-    one_blas_thread,
-    row_blocks,
-)
-from inldl.engines.local import DiskRows, LocalEngine, MemoryRows, is_on_disk
+from inldl.engines.base import RowSource
+from inldl.engines.local import DiskRows, MemoryRows, is_on_disk
 from inldl.rows.checks import FLOATS
 from inldl.rows.inputs import (
     check_rows,
@@ -26,20 +19,6 @@ from inldl.rows.inputs import (
     validate_fit,
     validate_row_array,
 )
-
-__all__ = [
-    "BlockProblem",
-    "Engine",
-    "LocalEngine",
-    "MemoryRows",
-    "RowSource",
-    "Sums",
-    "is_lazy",
-    "is_outside_memory",
-    "one_blas_thread",
-    "open_rows",
-    "row_blocks",
-]
 
 
 def open_rows(

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from inldl.engines import one_blas_thread
+from inldl.engines.base import one_blas_thread
 from inldl.errors import DataError
 from inldl.experiments.protocol import (
     Array,

@@ -6,14 +6,15 @@ _KERNELS = {
     "compile": ("lane_count",),
     "flows": ("bridges", "room_around", "round_flow", "settle_flow"),
     "loops": (
+        "covariance",
         "l1_distances",
         "masked_softmax_rows",
         "narrow_fitted",
         "narrow_moments",
+        "predict_paths",
         "project_between",
         "weighted_simplex_columns",
     ),
-    "paths": ("covariance", "predict_paths"),
     "simplex": ("project_columns", "winldl_step"),
     "trees": ("ExtraTrees", "add_boosted", "boost_softmax", "forest_mean", "grow_forest"),
 }

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl.engines import one_blas_thread
+from inldl.engines.base import one_blas_thread
 from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.parameters import (

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from inldl.engines import is_outside_memory, one_blas_thread
+from inldl.engines import is_outside_memory
+from inldl.engines.base import one_blas_thread
 from inldl.methods import auto_fitting as _auto_fitting
 from inldl.methods.auto_fitting import CONSTANT, Budget, MemberReport, Notes, predict_prepared
 from inldl.methods.kernel_base import MECHANISM_NOTES, error_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from inldl.engines import row_blocks
+from inldl.engines.base import row_blocks
 from inldl.errors import warn_user
 from inldl.methods.kernel_base import error_of
 from inldl.methods.kernel_features import ROWS_FOR_KERNEL, KernelChoice, choose_kernel, sample_rows

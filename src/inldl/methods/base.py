@@ -12,7 +12,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from inldl.completion.completer import learn_completer
-from inldl.engines import is_lazy, one_blas_thread, open_rows
+from inldl.engines import is_lazy, open_rows
+from inldl.engines.base import one_blas_thread
 from inldl.errors import warn_user
 from inldl.metrics import METRICS, Pair
 from inldl.metrics.registry import mean_of_rows

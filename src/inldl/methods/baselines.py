@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from inldl.errors import DataError
 from inldl.methods.base import TO_EXPORT, DistributionEstimator
 from inldl.methods.parameters import Jobs, Known, parameters
-from inldl.rows.checks import FLOATS, check_ratios
+from inldl.rows.checks import FLOATS, check_ratios, refuse_first
 from inldl.rows.density import constant_distribution, mean_degrees
 from inldl.rows.inputs import as_weights, validate_features, validate_fit
 from inldl.rows.partial import PartialRows
@@ -207,8 +207,15 @@ class RegressorLDL(DistributionEstimator):
             ensure_all_finite="allow-nan" if tags.allow_nan else True,
         )
         X = named_or_checked(self, X, checked)
-        raw = self._parallel(delayed(fitted.predict)(X) for fitted in self.regressors_)
-        return self._projected(np.column_stack(raw)).astype(checked.dtype, copy=False)
+        parts = self._parallel(delayed(fitted.predict)(X) for fitted in self.regressors_)
+        raw = np.column_stack(parts)
+        refuse_first(
+            ~np.isfinite(raw).all(axis=1),
+            "{regressor} predicted NaN or infinity for row {number} of X, which cannot become a "
+            "distribution; scale X, or give another regressor.",
+            regressor=self._template(),
+        )
+        return projected(raw).astype(checked.dtype, copy=False)
 
     def _to_onnx(self, graph, features):
         from sklearn.linear_model import ElasticNet, LinearRegression, Ridge
@@ -251,16 +258,6 @@ class RegressorLDL(DistributionEstimator):
             delayed(_fit_observed)(clone(self._template()), X, degrees[:, columns], label, weights)
             for columns, label in parts
         )
-
-    def _projected(self, raw):
-        """Return predicted rows as distributions."""
-        bad = np.flatnonzero(~np.isfinite(raw).all(axis=1))
-        if bad.size:
-            raise ValueError(
-                f"{self._template()} predicted NaN or infinity for row {bad[0]} of X, which "
-                "cannot become a distribution; scale X, or give another regressor."
-            )
-        return projected(raw)
 
 
 class WeightsRefused(ValueError):

@@ -12,7 +12,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.model_selection import KFold
 
-from inldl.engines import one_blas_thread, open_rows, row_blocks
+from inldl.engines import open_rows
+from inldl.engines.base import one_blas_thread, row_blocks
 from inldl.methods.base import DistributionEstimator, error_at, light
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import (
@@ -187,7 +188,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         about = columns, seed, started, names, weights
         data = Prepared(dense, known, known, "random", *about)
         if partial is not None and partial.constrained:
-            filled = fill_limited(data.scaled, partial, seed, self.n_jobs)
+            filled = _fill_expected(data.scaled, partial, seed, self.n_jobs, by_size=False)
             data = replace(data, known=partial.forced(), y=PartialRows(filled).forced())
         if self.known == "degrees":  # else sums of rows tell nothing
             data = replace(data, mechanism=mechanism_of(data.y))
@@ -269,26 +270,21 @@ def fill_selected(scaled, y, mechanism, seed, n_jobs=None) -> tuple[str, np.ndar
     return mechanism, _fill_expected(scaled, PartialRows(y), seed, n_jobs, by_size=True)
 
 
-def fill_limited(scaled, rows, seed, n_jobs=None) -> np.ndarray:
-    """Return degrees of which those that have limits are filled with what is expected of them.
-
-    That is learned from all rows; from rows with similar features, if these tell much. Other holes
-    are left.
-    """
-    filled = _fill_expected(scaled, rows, seed, n_jobs, by_size=False)
-    return np.where(rows.limited, filled, rows.y)
-
-
 def _fill_expected(scaled, rows, seed, n_jobs, by_size):
-    """Return rows filled with what is expected of holes, which are missing by size or limited."""
-    filled = GammaDegrees.learn(rows, by_size=by_size).fill(rows)[0]
-    y = filled if by_size else np.where(rows.limited, filled, rows.y)
+    """Return degrees filled with what is expected of holes.
+
+    These are all holes, if they are missing by size; else those that have limits. What is expected
+    is learned from all rows; from rows with similar features, if these tell much.
+    """
+    filling = rows.holes if by_size else rows.limited
+    y = np.where(filling, GammaDegrees.learn(rows, by_size=by_size).fill(rows)[0], rows.y)
     prior, judged = projected(_held_out(scaled, y, seed, n_jobs)), rows.y if by_size else y
     mean = np.broadcast_to(np.nanmean(y, axis=0), y.shape)
     # What is filled in from noise would make that noise look like knowledge.
     if error_of(judged, prior) ** 2 < INFORMATIVE * error_of(judged, mean) ** 2:
         filled = GammaDegrees.learn(rows, prior, by_size=by_size).fill(rows, prior)[0]
-    return filled
+        y = np.where(filling, filled, rows.y)
+    return y
 
 
 def _held_out(scaled, y, seed, n_jobs):

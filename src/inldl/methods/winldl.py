@@ -11,7 +11,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from inldl.engines import MemoryRows, one_blas_thread, open_rows, row_blocks
+from inldl.engines import open_rows
+from inldl.engines.base import one_blas_thread, row_blocks
+from inldl.engines.local import MemoryRows
 from inldl.methods.base import TO_EXPORT, DistributionEstimator
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import KEPT_BYTES, KernelMap

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.metrics import make_scorer
 
 from inldl.errors import DataError
-from inldl.rows.checks import as_degrees, is_off, refuse_excess, unmask, wrong_sums
+from inldl.rows import checks
 from inldl.rows.inputs import as_weights
 
 FloatArray = npt.NDArray[np.float64]
@@ -307,8 +307,10 @@ def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool 
             shape=predicted.shape,
         )
     _check_label_order(y_true, y_pred)
-    _forbid(
-        np.isnan(predicted), "y_pred", "{array} holds NaN in row {number}: predict every degree."
+    checks.refuse_first(
+        np.isnan(predicted),
+        "{array} holds NaN in row {number}: predict every degree.",
+        array="y_pred",
     )
     if not any_truth:
         _check_sums(truth, "y_true")
@@ -318,19 +320,19 @@ def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool 
 
 def _degrees(y: npt.ArrayLike, name: str) -> Degrees:
     """Return ``y`` as floats, and refuse infinite and negative degrees."""
-    raw = np.asarray(unmask(y))
+    raw = np.asarray(checks.unmask(y))
     if raw.ndim == 2 and raw.dtype.kind == "f":  # as_degrees would not say in which row
-        _forbid(np.isinf(raw), name, "{array} is infinite" + _IN_ROW)
-    degrees = as_degrees(y, name=name)
-    _forbid(degrees < 0, name, "{array} is negative" + _IN_ROW)
+        checks.refuse_first(np.isinf(raw), "{array} is infinite" + _IN_ROW, array=name)
+    degrees = checks.as_degrees(y, name=name)
+    checks.refuse_first(degrees < 0, "{array} is negative" + _IN_ROW, array=name)
     return degrees
 
 
 def _near_shares(y: npt.ArrayLike) -> Degrees:
     """Divide complete rows by their sum if it is not 1, and replace negative degrees by 0."""
-    degrees = np.maximum(as_degrees(y, "y_true"), 0)
+    degrees = np.maximum(checks.as_degrees(y, "y_true"), 0)
     sums = degrees.sum(axis=1)
-    off = is_off(np.abs(sums - 1), degrees) & (sums > 0)
+    off = checks.is_off(np.abs(sums - 1), degrees) & (sums > 0)
     return degrees / np.where(off, sums, 1)[:, None]
 
 
@@ -347,19 +349,7 @@ def _check_label_order(y_true: object, y_pred: object) -> None:
 
 def _check_sums(y: Degrees, name: str) -> None:
     """Check that complete rows sum to 1, and the others to at most 1."""
-    sums, off, over = wrong_sums(y)
-    _forbid(
-        off,
-        name,
-        "row {number} of {array} sums to {total:.9g}, not 1: divide each row by its sum.",
-        sums,
-    )
-    refuse_excess(over, sums, name, "give them as shares of the whole row")
-
-
-def _forbid(bad: BoolArray, name: str, sentence: str, totals: FloatArray | None = None) -> None:
-    """Raise an error about the first bad row of the array `name`, if there is one."""
-    if bad.any():
-        row = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
-        total = None if totals is None else totals[row]
-        raise DataError(sentence, array=name, row=row, total=total)
+    sums, off, over = checks.wrong_sums(y)
+    sentence = "row {number} of {array} sums to {total:.9g}, not 1: divide each row by its sum."
+    checks.refuse_first(off, sentence, array=name, total=sums)
+    checks.refuse_excess(over, sums, name, "give them as shares of the whole row")

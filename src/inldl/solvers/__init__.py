@@ -4,16 +4,6 @@ Each module states a problem in its docstring, with the functions that solve it;
 in `inldl.methods` or `inldl.literature`.
 """
 
-__all__ = [
-    "chosen_ridge",
-    "gaussian",
-    "group_correlations",
-    "landmark_kernel",
-    "linear",
-    "loop",
-    "low_rank",
-    "masked_ridge",
-    "maximum_entropy",
-    "softmax",
-    "winldl",
-]
+from pkgutil import iter_modules
+
+__all__ = sorted(module.name for module in iter_modules(__path__))

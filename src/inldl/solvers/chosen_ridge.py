@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inldl.engines import Sums
+from inldl.engines.base import Sums
 from inldl.solvers.linear import Array, FeatureSums, Regression, check_finite, gram
 from inldl.solvers.loop import Sweep
 from inldl.solvers.masked_ridge import LEAST_LEFT, LabelSpectrum, errors_of_labels

@@ -19,7 +19,7 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, cg
 
 from inldl import kernels
-from inldl.engines import Sums
+from inldl.engines.base import Sums
 from inldl.rows.inputs import TOO_LARGE
 from inldl.rows.partial import PartialRows
 from inldl.solvers.softmax import (
@@ -69,17 +69,15 @@ class LandmarkKernel:
             out -= gamma * np.einsum("ij,ij->i", L, L)
         return np.exp(out, out=out)
 
-    def pieces(
-        self, Z: Array, dtype: Any = None, entries: int = KERNEL_ENTRIES
-    ) -> Iterator[tuple[slice, Array]]:
-        """Yield the kernel matrix about `entries` at a time, and which rows these are.
+    def pieces(self, Z: Array, dtype: Any = None) -> Iterator[tuple[slice, Array]]:
+        """Yield the kernel matrix, some rows at a time, and which rows these are.
 
         All pieces have the same memory, since new memory takes longer than the kernel, and the
         same shape: below the rows there may be others, which mean nothing. So what BLAS makes of
         a row, to the bit, does not depend on the rows around it.
         """
         m, k = self.components_.shape
-        size = max(entries // m // LANES, 1) * LANES
+        size = max(KERNEL_ENTRIES // m // LANES, 1) * LANES
         near, room = (np.zeros((size, width), dtype or Z.dtype) for width in (k, m))
         for start in range(0, len(Z), size):
             rows = slice(start, min(start + size, len(Z)))
@@ -267,7 +265,7 @@ class Sample:
     r"""Rows in memory, from which a kernel softmax is learned, alone or for all rows.
 
     They are scaled columns Z and degrees y, both in double precision. The first are held, with
-    at most `entries` features together.
+    at most `SAMPLE_ENTRIES` features together.
 
     Let F be the objective of all rows with its penalty :math:`\alpha`, S the loss of a sample that
     is a share s of them, and V parameters at which one sweep over all rows gave the gradient of F.
@@ -284,15 +282,8 @@ class Sample:
     directions that the sample knows little about; without it they can grow from sweep to sweep.
     """
 
-    def __init__(
-        self,
-        kernel: LandmarkKernel,
-        Z: Array,
-        y: Array,
-        weights: Array | None = None,
-        entries: int = SAMPLE_ENTRIES,
-    ) -> None:
-        rows = slice(max(entries // len(kernel.components_), 1))
+    def __init__(self, kernel: LandmarkKernel, Z: Array, y: Array, weights: Array | None = None):
+        rows = slice(max(SAMPLE_ENTRIES // len(kernel.components_), 1))
         self.y, self.weights = y[rows], None if weights is None else weights[rows]
         self.kernel, kernel_map = kernel, KernelFeatures.of(kernel)
         self.basis = Basis.of(kernel_map, Z[rows], self.weights)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from inldl.engines import BlockProblem, Engine, RowSource, Sums
+from inldl.engines.base import BlockProblem, Engine, RowSource, Sums
 
 Sweep = Callable[..., Sums]
 """Takes all blocks through a step: ``sweep("step", *arrays)`` returns the total of the sums."""

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from inldl import kernels
-from inldl.engines import Sums
+from inldl.engines.base import Sums
 from inldl.solvers.linear import (
     Array,
     FeatureSums,
@@ -183,7 +183,8 @@ class AlternatingProblem(LowRank):
         *features, products, total = sums.added
         regression = Regression(FeatureSums(*features), self.ridge, self.fit_intercept)
         zero = regression.map(np.zeros_like(products), np.zeros_like(total))
-        return self._move(regression, zero, zero, products, total)
+        start = Alternating(products, total, regression, *[zero] * 5)
+        return self.next(start, Sums((products, total)), sweep)
 
     def message(self, shared: Alternating) -> tuple[Array, ...]:
         """Return the coefficients of what draws M: rho (Z - U)."""
@@ -196,7 +197,12 @@ class AlternatingProblem(LowRank):
 
     def next(self, shared: Alternating, sums: Sums, sweep: Sweep) -> Alternating:
         """Regress M onto X, shrink to Z and move U."""
-        return self._move(shared.regression, shared.Z, shared.U, *sums.added)
+        coef, intercept = shared.regression(*sums.added)
+        P = shared.regression.map(coef, intercept)
+        A = P + shared.U
+        Z = shrinker(map_gram(A), self.lam / self.rho)[0] @ A
+        moved = P, Z, A - Z, shared.Z, shared.U
+        return Alternating(coef, intercept, shared.regression, *moved)
 
     def changes(self, shared: Alternating, sums: Sums) -> dict[str, float]:
         """Return the two residuals, relative to the size of what they compare."""
@@ -215,13 +221,3 @@ class AlternatingProblem(LowRank):
         pull += np.where(seen, block.Y, 0)
         kernels.weighted_simplex_columns(pull, seen + pull.dtype.type(self.rho))
         return pull
-
-    def _move(
-        self, regression: Regression, Z: Array, U: Array, products: Array, total: Array
-    ) -> Alternating:
-        coef, intercept = regression(products, total)
-        P = regression.map(coef, intercept)
-        A = P + U
-        factor, _ = shrinker(map_gram(A), self.lam / self.rho)
-        shrunk = factor @ A
-        return Alternating(coef, intercept, regression, P, shrunk, A - shrunk, Z, U)

@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 
 from inldl import kernels
-from inldl.engines import Sums
+from inldl.engines.base import Sums
 from inldl.rows.checks import check_ratios
 from inldl.rows.density import fixed_point, sum_completed
 from inldl.rows.partial import PartialRows, close_single_holes
@@ -249,9 +249,10 @@ class WInLDLProblem(LinearProblem):
         self, sums: Sums, regression: Regression, initial: tuple[Array, Array] | None
     ) -> WInLDLShared:
         _, total, n, _, degrees = sums.added
-        C = len(degrees)
+        C, none = len(degrees), np.empty(0)
         uniform = Sums((np.tile(total / C, (C, 1)), np.full(C, n / C)))
-        shared = self._shared(1, uniform, degrees / n, regression)
+        start = WInLDLShared(0, none, none, none, degrees / n, np.inf, regression)
+        shared = self._regressed(start, uniform)
         if initial is None:
             return shared
         return replace(shared, coef=initial[0], intercept=initial[1])
@@ -296,30 +297,24 @@ class WInLDLProblem(LinearProblem):
 
     def next(self, shared: WInLDLShared, sums: Sums, sweep: Sweep) -> WInLDLShared:
         """Regress R onto X."""
-        return self._shared(shared.t + 1, sums, shared.means, shared.regression, shared)
+        return self._regressed(shared, sums)
 
     def changes(self, shared: WInLDLShared, sums: Sums) -> dict[str, float]:
         """Return the largest change of a coefficient and of a degree."""
         return {"coef_change": shared.change, "degree_change": sums.largest[0]}
 
-    def _shared(
-        self,
-        t: int,
-        sums: Sums,
-        means: Array,
-        regression: Regression,
-        before: WInLDLShared | None = None,
-    ) -> WInLDLShared:
-        coef, intercept = regression(*sums.added)
-        change = np.inf
-        if before is not None:
+    def _regressed(self, before: WInLDLShared, sums: Sums) -> WInLDLShared:
+        coef, intercept = before.regression(*sums.added)
+        t, change = before.t + 1, np.inf
+        if t > 1:
             moved = coef - before.coef
             if self.expand is not None:
                 moved = self.expand(moved)
             change = max(np.abs(moved).max(), np.abs(intercept - before.intercept).max())
         progress = t / self.max_iter if self.initial is None else 1.0
-        missing = self._ratio(self.weighting.unobserved(means, progress))
-        return WInLDLShared(t, coef, intercept, missing, means, float(change), regression)
+        missing = self._ratio(self.weighting.unobserved(before.means, progress))
+        about = before.means, float(change), before.regression
+        return WInLDLShared(t, coef, intercept, missing, *about)
 
     def _ratio(self, weights: Array) -> Array:
         return self.rho / (np.square(weights) + self.rho)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from inldl.report import style
-from inldl.report.figures.curves import draw_error_line, draw_lines
+from inldl.report.figures.charts import draw_error_line
 from inldl.report.style import COLUMN, FULL, GREY, PALE, Drawing, drawn
 
 
@@ -46,6 +46,14 @@ def _draw_bars(axes, errors, place, size, sizes):
     axes.barh(middles, errors, height=0.9 * height, **look)
 
 
+def _draw_lines(axes, frame, by, x, y, look, name=str):
+    """Draw a line for each value in the column `by`, in order of appearance; return the lines."""
+    for value, part in frame.groupby(by, sort=False):
+        part = part.sort_values(x)
+        axes.plot(part[x], part[y], label=name(value), **look[value])
+    return list(axes.get_lines())
+
+
 @drawn
 def growth(
     frame, exponents, *, label="time of one fit (s)", methods=None, width=COLUMN
@@ -67,7 +75,7 @@ def growth(
         if method not in exponents.index:
             raise ValueError(f"exponents has no slope for the method {method!r}.")
     axes = style.single_panel(width)
-    lines = draw_lines(
+    lines = _draw_lines(
         axes, frame, "method", "n", "seconds", look, lambda name: f"{name} ({exponents[name]:.2f})"
     )
     style.log_axis(axes.xaxis)
@@ -94,7 +102,7 @@ def error_by_degree(
     style.need_columns(frame, "degree", by, "error")
     look = style.looks(frame[by], methods)
     axes = _degree_axes(counts, width)
-    lines = draw_lines(axes, frame, by, "degree", "error", look)
+    lines = _draw_lines(axes, frame, by, "degree", "error", look)
     axes.set_ylim(bottom=0)
     axes.set_ylabel(f"{label}\n(lower is better)")
     return style.legend_above(axes.figure, lines)
@@ -129,7 +137,9 @@ def risk_bound(frame, *, label="bound on the risk", width=COLUMN) -> Drawing:
     frame = frame.sort_values("max_weight", kind="stable")
     look = style.looks(frame["max_weight"])
     axes = style.single_panel(width)
-    lines = draw_lines(axes, frame, "max_weight", "N", "bound", look, "largest weight {:g}".format)
+    lines = _draw_lines(
+        axes, frame, "max_weight", "N", "bound", look, "largest weight {:g}".format
+    )
     if "floor" in frame.columns:
         lines += _floor_lines(axes, frame, look)
     style.log_axis(axes.xaxis)

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from inldl import kernels
-from inldl.engines import Sums
+from inldl.engines.base import Sums
 from inldl.methods.parameters import Count, NotNegative, Positive, parameters
 from inldl.methods.winldl import LinearDistributionEstimator
 from inldl.solvers.linear import (

@@ -8,6 +8,7 @@ from typing import Any
 
 from inldl.datasets import load
 from inldl.experiments import Cell, Store
+from inldl.experiments.results import environments
 from inldl.files.replacing import make_folder, write_text
 from inldl.report import run_time, save
 from inldl.report.document import (
@@ -20,7 +21,7 @@ from inldl.report.document import (
     ShownTable,
     score_text,
 )
-from inldl.report.pages.run_details import environment_table
+from inldl.report.pages import environment_table
 from inldl.report.renderers import show
 from inldl.report.style import FULL
 from inldl.text import say
@@ -165,7 +166,7 @@ def _overview(rows, not_run, tables, drawn):
     details = {TITLES[number]: [_table(number, table)] for number, table in tables.items()}
     details |= {
         "Figures": wide,
-        "Where it was measured": [environment_table(rows)],
+        "Where it was measured": [environment_table(environments(rows))],
         "How to do it again": [Code("inldl reproduce --out reproduction")],
     }
     return Document(

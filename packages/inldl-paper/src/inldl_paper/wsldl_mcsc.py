@@ -17,7 +17,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
-from inldl.engines import one_blas_thread
+from inldl.engines.base import one_blas_thread
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.parameters import Count, NotNegative, Positive, parameters
 from inldl.rows.checks import FLOATS

@@ -1,13 +1,16 @@
-"""Pages of results; here are the sections that several of them have: errors, and features."""
+"""Pages of results; here are the parts that several have: errors, features, machines."""
 
 from functools import partial
 
-from inldl.report.document import Header, Paragraph, Section, ShownTable, picture_and_table
+from inldl.processes import PACKAGES
+from inldl.report import document as d
 from inldl.report.figures import errors_by_label, influence, reliability
 from inldl.report.figures.maps import most_influential
 from inldl.report.style import FULL
 from inldl.tables.audit import form_of, in_unit
 
+_FRAME = """from inldl.experiments import Store
+Store("run.sqlite").frame().to_csv("run.csv", index=False)"""
 FEW = 50  # shares: an error that is measured on fewer is a rough estimate
 
 
@@ -41,7 +44,7 @@ def error_sentences(held_out, what="known shares", name="Expected error") -> lis
     return texts
 
 
-def quality_sections(held_out, influences=None) -> list[Section]:
+def quality_sections(held_out, influences=None) -> list[d.Section]:
     """Return the sections that show how good predictions are, and what the features do.
 
     There are none on errors if nothing was held out, and none on features without a frame of
@@ -49,13 +52,13 @@ def quality_sections(held_out, influences=None) -> list[Section]:
     """
     sections, overall = {}, _overall(held_out)
     if overall is not None:
-        texts = [Paragraph(text) for text in (held_out.how, *_explained(overall["explained"]))]
+        texts = [d.Paragraph(text) for text in (held_out.how, *_explained(overall["explained"]))]
         sections["How good it is"] = [*texts, *_by_label(held_out)]
         sections["Can it be trusted?"] = _reliability(held_out, overall["coverage"])
     if influences is not None and influences.size:
         unit = "" if held_out is None else held_out.unit
         sections["What the features do"] = _influence(influences, unit)
-    return [Section(title, blocks, page_only=True) for title, blocks in sections.items()]
+    return [d.Section(title, blocks, page_only=True) for title, blocks in sections.items()]
 
 
 def _explained(explained):
@@ -75,13 +78,13 @@ def _by_label(held_out):
         f"square error{in_unit(held_out.unit)}; further left is better."
     )
     columns = {
-        "label": Header("label"),
-        "n": Header("shares"),
-        "rmse": Header("error", form),
-        "constant_rmse": Header("error of the mean", form),
-        "mae": Header("mean absolute error", form_of(held_out.unit, frame["mae"])),
-        "explained": Header("explained", ".1%"),
-        "bias": Header("bias", form),
+        "label": d.Header("label"),
+        "n": d.Header("shares"),
+        "rmse": d.Header("error", form),
+        "constant_rmse": d.Header("error of the mean", form),
+        "mae": d.Header("mean absolute error", form_of(held_out.unit, frame["mae"])),
+        "explained": d.Header("explained", ".1%"),
+        "bias": d.Header("bias", form),
     }
     numbers = (
         f"The same in numbers{in_unit(held_out.unit)}. Explained: by how much the squared error "
@@ -89,8 +92,8 @@ def _by_label(held_out):
         "observed, on average."
     )
     draw = partial(errors_by_label, frame[frame["n"] > 0], width=FULL)
-    return picture_and_table(
-        draw, caption, ShownTable.of(frame, columns, numbers, "errors-by-label")
+    return d.picture_and_table(
+        draw, caption, d.ShownTable.of(frame, columns, numbers, "errors-by-label")
     )
 
 
@@ -102,20 +105,20 @@ def _reliability(held_out, coverage):
         "were too large, above it too small. Bars below: how many shares are in each group."
     )
     columns = {
-        "group": Header("group"),
-        "predicted": Header("mean predicted", form),
-        "observed": Header("mean observed", form),
-        "error": Header("standard error", form_of(held_out.unit, frame["error"])),
-        "n": Header("shares", ".0f"),
+        "group": d.Header("group"),
+        "predicted": d.Header("mean predicted", form),
+        "observed": d.Header("mean observed", form),
+        "error": d.Header("standard error", form_of(held_out.unit, frame["error"])),
+        "n": d.Header("shares", ".0f"),
     }
     groups = frame.assign(group=range(1, len(frame) + 1))
-    table = ShownTable.of(groups, columns, "The same in numbers.", "reliability")
-    blocks = picture_and_table(
+    table = d.ShownTable.of(groups, columns, "The same in numbers.", "reliability")
+    blocks = d.picture_and_table(
         partial(reliability, frame, coverage=coverage, width=FULL), caption, table
     )
     if coverage is None:
         return blocks
-    return [Paragraph(f"{coverage:.1%} of the shares lie in their intervals."), *blocks]
+    return [d.Paragraph(f"{coverage:.1%} of the shares lie in their intervals."), *blocks]
 
 
 def _influence(frame, unit):
@@ -125,13 +128,13 @@ def _influence(frame, unit):
         f"{which} with the most influence, and the labels that they change. The stronger the "
         "colour, the more."
     )
-    columns = [Header("feature"), *(Header(str(name), ".4g") for name in top.columns)]
+    columns = [d.Header("feature"), *(d.Header(str(name), ".4g") for name in top.columns)]
     rows = [[str(name), *row] for name, *row in top.astype(float).itertuples()]
-    table = ShownTable(
+    table = d.ShownTable(
         columns, rows, caption=f"The same in numbers{in_unit(unit)}.", name="influence"
     )
     draw = partial(influence, frame, label="rise of the error")
-    return [Paragraph(_SHUFFLED), *picture_and_table(draw, caption, table)]
+    return [d.Paragraph(_SHUFFLED), *d.picture_and_table(draw, caption, table)]
 
 
 _SHUFFLED = (
@@ -140,3 +143,32 @@ _SHUFFLED = (
     "another feature says the same. The rows are some of those that the model has learned from; "
     "at new rows the influence may be smaller."
 )
+
+
+def environment_table(environments) -> d.Content:
+    """Return where results were computed: environments, and the number of fits in each."""
+    if not environments:
+        return d.Paragraph("The rows do not say where they were computed.")
+    names = list(dict.fromkeys(name for each, _ in environments for name in each))
+    lines = [[name, *(str(each.get(name, d.DASH)) for each, _ in environments)] for name in names]
+    heads = [d.Header(f"{count} fits", words=True) for _, count in environments]
+    return d.ShownTable([d.Header("part"), *heads], lines)
+
+
+def how_to_repeat(commands, environments, of_authors) -> list[d.Content]:
+    """Return how to compute the rows of a store again, and how to get at their numbers.
+
+    `commands` compute all rows but those on the splits of the authors, if there are some.
+    """
+    parts = {}
+    if commands:
+        parts["The same fits, on the same splits and holes:"] = "\n\n".join(commands)
+    if of_authors:
+        parts["The fits on the splits of the authors of the paper:"] = "inldl reproduce"
+    for versions, count in environments:
+        known = [f"{name}=={versions[name]}" for name in PACKAGES if name in versions]
+        if known:
+            python = versions.get("python", "")
+            parts[f"Versions of {count} fits, with Python {python}:"] = "\n".join(known)
+    parts["All numbers in full precision:"] = _FRAME
+    return [block for text, code in parts.items() for block in (d.Paragraph(text), d.Code(code))]

@@ -11,33 +11,20 @@ from itertools import product
 from typing import NamedTuple
 
 import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
 
 from inldl.experiments import results
 from inldl.experiments.protocol import RECIPES
 from inldl.experiments.store import KEYS, MEASUREMENTS
 from inldl.metrics import METRICS
 from inldl.report import document as d
-from inldl.report.document import (
-    Document,
-    Header,
-    Note,
-    ShownTable,
-    picture,
-    score_table,
-)
-from inldl.report.figures import critical_difference, metric_against_rate
-from inldl.report.pages.run_details import (
-    costs_table,
-    environment_table,
-    how_to_repeat,
-    percent,
-    remarks_blocks,
-    time_figure,
-)
-from inldl.report.style import better
+from inldl.report.figures import critical_difference, metric_against_rate, run_time
+from inldl.report.pages import environment_table, how_to_repeat
+from inldl.report.style import FULL, better
 from inldl.text import counted, listed
 
 MOST_BYTES = 1_750_000  # of tables to choose from and figures; those that do not fit are left out
+MOST_REMARKS = 200
 MOST_LINES = 8  # methods in one figure of curves: more cannot be distinguished
 
 MAIN_METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra", "kl_divergence")
@@ -50,7 +37,7 @@ def run_page(
     rows: pd.DataFrame,
     title: str = "Results of a run",
     command: Callable[[Mapping[str, str]], str] | None = None,
-) -> Document:
+) -> d.Document:
     """Return the page of a run.
 
     Parameters
@@ -65,19 +52,22 @@ def run_page(
     """
     rows = _checked(rows)
     if rows.empty:
-        return Document(title, ["This run has no finished cell yet."])
+        return d.Document(title, ["This run has no finished cell yet."])
     sections: dict[str, list[d.Content]] = {"What was run": [d.Facts(_what(rows))]}
     choices = None
     if (rows["status"] == "ok").any():
         sections["Results"], choices = _results(rows)
-        sections["Run time"] = [time_figure(rows), costs_table(rows)]
+        sections["Run time"] = [_time_figure(rows), _costs_table(rows)]
     else:
         why = "No fit succeeded, so there are no scores; the reasons are below."
-        sections["Results"] = [Note(why)]
-    sections["Failures and warnings"] = remarks_blocks(rows)
-    sections["Environment"] = [environment_table(rows)]
-    sections["How to reproduce"] = how_to_repeat(rows, command)
-    return Document(
+        sections["Results"] = [d.Note(why)]
+    sections["Failures and warnings"] = _remarks_blocks(rows)
+    environments = results.environments(rows)
+    sections["Environment"] = [environment_table(environments)]
+    commands = [] if command is None else list(map(command, results.repeated_grids(rows)))
+    of_authors = (rows["splits"] == "authors").any()
+    sections["How to reproduce"] = how_to_repeat(commands, environments, of_authors)
+    return d.Document(
         title,
         [_summary(rows)],
         sections=[d.Section(name, blocks) for name, blocks in sections.items()],
@@ -117,7 +107,7 @@ def _what(rows):
     pairs = [
         ("Datasets", ", ".join(names["dataset"])),
         ("Methods", ", ".join(names["method"])),
-        ("Missing rates", ", ".join(map(percent, names["rate"]))),
+        ("Missing rates", ", ".join(map(_percent, names["rate"]))),
         ("Splits", f"{len(names['split'])}; 80% of the rows to learn from, 20% to test on"),
         ("Preparation", "; ".join(recipes)),
         ("Hiding of degrees", ", ".join(names["mechanism"])),
@@ -170,7 +160,7 @@ def _results(rows):
     own_splits = ", authors' splits"
     options = {
         "Metric": [f"{_spoken(name)} {better(name, '↓↑')}" for name in metrics],
-        "Missing degrees": [percent(rate) for rate in rates],
+        "Missing degrees": [_percent(rate) for rate in rates],
         "Setting": [
             f"recipe {recipe}, mechanism {mechanism}{own_splits * (splits == 'authors')}"
             for recipe, mechanism, splits in settings
@@ -184,9 +174,9 @@ def _results(rows):
 def _scores(view):
     found, ranks = view.standing.summary, view.standing.mean_ranks
     if found.mean.empty:
-        return ShownTable(caption="Nothing was run at this missing rate with this setting.")
+        return d.ShownTable(caption="Nothing was run at this missing rate with this setting.")
     about = {"mean_rank": ranks, "name": view.file("scores")}
-    table = score_table(found.mean, found.std, found.higher_is_better, **about)
+    table = d.score_table(found.mean, found.std, found.higher_is_better, **about)
     return replace(table, caption=_scores_caption(view))
 
 
@@ -195,7 +185,7 @@ def _scores_caption(view):
     several = summary.std.notna().to_numpy().any()
     shown = "mean(standard deviation) over splits" if several else "the score of the one split"
     text = (
-        f"{_spoken(view.metric).capitalize()} at {percent(view.rate)} missing degrees: {shown}, "
+        f"{_spoken(view.metric).capitalize()} at {_percent(view.rate)} missing degrees: {shown}, "
         f"{better(view.metric)} is better; best in bold, second best underlined."
     )
     if summary.mean.isna().to_numpy().any():
@@ -212,7 +202,7 @@ def _scores_caption(view):
 def _wins(view):
     pairs, scores = view.standing.wins, view.standing.ground.scores
     if pairs is None:
-        return ShownTable(caption="There are no two methods with scores on a common dataset.")
+        return d.ShownTable(caption="There are no two methods with scores on a common dataset.")
     totals = pairs.groupby(level="method", sort=False).sum()
     against, overall = (
         {name: f"{wins}/{ties}/{losses}" for name, wins, ties, losses in frame.itertuples()}
@@ -222,12 +212,12 @@ def _wins(view):
         [str(name), text, *(against.get((name, other), "") for other in scores)]
         for name, text in overall.items()
     ]
-    columns = [Header("method"), Header("against all"), *(Header(str(name)) for name in scores)]
+    columns = [d.Header(name) for name in ("method", "against all", *map(str, scores))]
     caption = (
         "Wins/ties/losses of the method in the row against the one in the column, over "
         f"{counted(len(scores), 'dataset')}."
     )
-    return ShownTable(columns, rows, caption=caption, name=view.file("wins"))
+    return d.ShownTable(columns, rows, caption=caption, name=view.file("wins"))
 
 
 def _tests(view):
@@ -288,12 +278,12 @@ def _difference(view):
     """Return Demšar's diagram for a view."""
     result = view.standing.nemenyi
     caption = (
-        f"Mean ranks by {_spoken(view.metric)} at {percent(view.rate)} missing degrees. Methods "
+        f"Mean ranks by {_spoken(view.metric)} at {_percent(view.rate)} missing degrees. Methods "
         "under one bar do not differ significantly."
     )
     parts = (result.mean_ranks, result.critical_difference, result.groups)
     draw = partial(critical_difference, *parts)
-    return picture(draw, caption, view.file("ranks"), when=view.key)
+    return d.picture(draw, caption, view.file("ranks"), when=view.key)
 
 
 def _rate_figures(rows, metrics, settings):
@@ -305,13 +295,13 @@ def _rate_figures(rows, metrics, settings):
         if metric in MAIN_METRICS and groups[setting]["rate"].nunique() > 1
     ]
     if not figures:
-        figures = [Note("There is one missing rate, so there is no curve to draw.")]
+        figures = [d.Note("There is one missing rate, so there is no curve to draw.")]
     if rows["rate"].nunique() < 2:
         return figures
     drawn = listed(_spoken(name) for name in metrics if name in MAIN_METRICS)
     text = f"This figure is drawn for {drawn} only."
     others = [at for at, name in enumerate(metrics) if name not in MAIN_METRICS]
-    return figures + [Note(text, when=f"{at}-*-*") for at in others]
+    return figures + [d.Note(text, when=f"{at}-*-*") for at in others]
 
 
 def _against_rate(rows, metric, key):
@@ -326,8 +316,78 @@ def _against_rate(rows, metric, key):
     if len(order) > MOST_LINES:
         caption += f" Of {len(order)} methods, the {MOST_LINES} best by mean rank are drawn."
     draw = partial(metric_against_rate, part, metric)
-    return picture(draw, caption, f"rates-{metric}", when=key)
+    return d.picture(draw, caption, f"rates-{metric}", when=key)
 
 
 def _spoken(metric):
     return metric.replace("_", " ")
+
+
+def _percent(rate):
+    """Write 50% for 0.5."""
+    return f"{100 * rate:.4g}%"
+
+
+def _time_figure(rows):
+    """Return the bars of run time, over the rates and splits of all settings."""
+    mean, _ = results.mean_and_std(rows, "fit_seconds")
+    frame = mean.melt(ignore_index=False, var_name="method", value_name="seconds")
+    known = frame["seconds"].dropna()
+    if known.empty or not (known > 0).all():
+        return d.Note("There are no times of fits to draw.")
+    draw = partial(run_time, frame.reset_index(), label="time of the fits (s)", width=FULL)
+    caption = "CPU time of one fit (mean over rates and splits), added up over the datasets"
+    return d.picture(draw, f"{caption}; logarithmic.", "run-time")
+
+
+def _costs_table(rows):
+    """Return what fits of each method cost: time, memory, iterations."""
+    columns = {
+        "method": d.Header("method"),
+        "fit_seconds": d.Header("fit (s)", ".4g"),
+        "predict_seconds": d.Header("predict (s)", ".4g"),
+        "megabytes": d.Header("memory (MB)", ".1f"),
+        "n_iter": d.Header("iterations", ".0f"),
+        "not_converged": d.Header("not converged", ".0f"),
+        "fits": d.Header("fits"),
+    }
+    frame = results.costs(rows).reset_index()
+    frame["megabytes"] = frame["peak_memory"] / 1e6
+    # A method that is meant to stop at its last iteration does not warn.
+    warned = rows.loc[rows["reason"].str.startswith(ConvergenceWarning.__name__), "method"]
+    meant = frame["not_converged"].eq(0) | frame["method"].isin(warned)
+    frame["not_converged"] = frame["not_converged"].where(meant)
+    caption = (
+        "Means over the fits that succeeded, in CPU seconds; memory is the peak above what was "
+        "in use before. Methods that failed somewhere are averaged over their other fits."
+    )
+    if not meant.all():
+        caption += (
+            " A dash under not converged: the method is meant to stop after a number of "
+            "iterations, and did."
+        )
+    return d.ShownTable.of(frame, columns, caption=caption, name="run-time")
+
+
+def _remarks_blocks(rows):
+    """Return the failures and warnings of a run, the most frequent first."""
+    noted = results.remarks(rows)
+    if noted.empty:
+        return [d.Paragraph("Nothing failed, and no fit gave a warning.")]
+    columns = {
+        "method": d.Header("method"),
+        "what": d.Header("what"),
+        "reason": d.Header("reason", words=True),
+        "cells": d.Header("fits"),
+        "datasets": d.Header("datasets", words=True),
+        "rates": d.Header("missing degrees", words=True),
+    }
+    shown = noted.head(MOST_REMARKS)
+    shown = shown.assign(
+        what=[("warning", "fair") if s == "ok" else (s, "bad") for s in shown["status"]],
+        datasets=shown["datasets"].map(listed),
+        rates=[listed(map(_percent, rates)) for rates in shown["rates"]],
+    )
+    more = len(noted) - MOST_REMARKS
+    hidden = [d.Paragraph(f"{more} more kinds are in the file.")] if more > 0 else []
+    return [d.ShownTable.of(shown, columns, name="failures"), *hidden]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from inldl import kernels
 from inldl.completion.paths import ALONE, ALONG_TIME, SEASONAL, UNIT_LEVEL
-from inldl.kernels.paths import SEASON_WIDTH, SEASONS, covariance
+from inldl.kernels.loops import SEASON_WIDTH, SEASONS, covariance
 
 SHAPES = np.array([ALONE, UNIT_LEVEL, *ALONG_TIME, *SEASONAL])
 PERIOD, MOST = 4.0, 32
