@@ -44,7 +44,7 @@ def test_counts_with_holes_are_completed_to_their_total(inldl, holes, tmp_path):
     whole, missing = holes
     asked = ("holes.csv", "-l", "a,b,c,d", "--total", "n", "-m", "winldl")
     code, told, error = inldl(
-        "complete", *asked, "-o", "out.csv", "--mark", "--uncertainty", "0.8"
+        "complete", *asked, "-o", "out.csv", "--filled-columns", "--uncertainty", "0.8"
     )
     assert code == 0, error
     assert "The shares are read as counts: shares of the total in column 'n'." in told
@@ -89,7 +89,7 @@ def test_whole_numbers_need_a_total(inldl, holes):
 
 def test_suppressed_counts_are_completed_within_their_bounds(inldl, counts, tmp_path):
     asked = ("counts.csv", "-l", "a,b,c,d", "--total", "n", "-m", "winldl")
-    code, told, error = inldl("complete", *asked, "-o", "out.csv", "--mark", "--whole")
+    code, told, error = inldl("complete", *asked, "-o", "out.csv", "--filled-columns", "--whole")
     assert code == 0, error
     hidden = (counts[LABELS] < 5).to_numpy()
     number = hidden.sum()

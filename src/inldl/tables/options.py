@@ -283,7 +283,7 @@ class FillOptions(IntervalOptions):
         False,
         "With --uncertainty 0.9: in about 9 of 10 rows all shares are within their intervals.",
     )
-    mark: bool = option(
+    filled_columns: bool = option(
         False,
         "Add columns LABEL_filled: 1 where a cell was filled, 2 where it had bounds such as <5.",
     )
