@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from inldl.rows.partial import PartialRows
 from inldl.tables.assumptions import Zeros, giving_way, notes_on_largest
 from inldl.tables.formats import load_format, readable_twice, unpacked
 from inldl.tables.formats.long import Keys, LongTable, long_table_hint
+from inldl.tables.marks import as_marks, notes_on_signs, questions
 from inldl.tables.numbers import as_words, check_signs
 from inldl.tables.options import SCALE_TITLES, ColumnOptions
 from inldl.tables.selection import (
@@ -155,7 +156,8 @@ class TableFile:
         self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
         plain = unpacked(self.path, owner=self)
-        source = load_format(plain)(plain, replace(options, na=as_words(options.na)))
+        words = {"na": as_words(options.na), "mark": as_marks(options.mark)}
+        source = load_format(plain)(plain, replace(options, **words))
         check_columns(source.names)
         self.things, named, signs = (), options.id, (options.decimal, options.thousands)
         if options.long is not None:
@@ -165,7 +167,7 @@ class TableFile:
         self.ids = named_by(source.names, named or (), "id columns")
         self.totals = TotalColumns(source.names, options.total, options.sums)
         self._select(labels, options)
-        self.source.find_signs(self.labels, *signs)
+        self.source.find_signs(self.labels, *signs, self.totals.columns)
         self.notes, self.format = list(self.source.notes), self.source.format
         self.zeros = Zeros.of(options.zeros, self.labels, self._pieces) if self.labels else Zeros()
 
@@ -237,6 +239,7 @@ class TableFile:
         shares = self._shares(opened, where, scale, **how, part=rounded)
         known = settle_largest(shares.known, giving_way(opened))
         notes += [*self.totals.notes(), *shares.notes, *notes_on_largest(opened)]
+        notes += notes_on_signs(self, [piece], shares.scale, opened.bounds)
         y = None if shares.scale == "count" else shares.known.y
         if not most_rows:
             notes += notes_on_total_row(piece.values, piece.totals, y, piece.features, where)
@@ -257,8 +260,8 @@ class TableFile:
 
     def _shares(self, piece, where, scale, *, normalize=False, check=True, part=False):
         self.totals.check_scale(scale, normalize, self.format.percent)
-        degrees = Degrees(piece, self.totals, where, lambda: self._are_whole, check)
-        return degrees.shares(scale, normalize=normalize, part=part)
+        about = self.totals, where, lambda: self._are_whole, check, partial(questions, self)
+        return Degrees(piece, *about).shares(scale, normalize=normalize, part=part)
 
     @cached_property
     def _are_whole(self):
