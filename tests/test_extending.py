@@ -116,7 +116,7 @@ def test_an_option_is_one_line(tmp_path):
     pytest.importorskip("inldl_studio")
     skipped = shutil.ignore_patterns("__pycache__")
     shutil.copytree(Path(inldl.__file__).parent, tmp_path / "inldl", ignore=skipped)
-    path, before = tmp_path / "inldl/tables/options.py", "    mark: bool = option("
+    path, before = tmp_path / "inldl/tables/options.py", "    filled_columns: bool = option("
     line = '    loud: bool = option(False, "Say it loudly.", page=(_MORE, "Loudly"))\n'
     path.write_text(path.read_text().replace(before, line + before))
     (tmp_path / "survey.csv").write_text("age,joy,anger\n31,0.25,0.75\n40,0.5,\n")

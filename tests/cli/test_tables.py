@@ -53,7 +53,7 @@ def test_complete_changes_only_empty_degrees(inldl, tmp_path, survey):
 
 
 def test_columns_that_are_added(inldl, tmp_path, survey):
-    options = ("--uncertainty", "0.8", "--mark", "-m", "winldl")
+    options = ("--uncertainty", "0.8", "--filled-columns", "-m", "winldl")
     code, _, _ = inldl("complete", "survey.csv", "-l", LABELS, "-o", "whole.csv", *options)
     assert code == 0
     whole = pd.read_csv(tmp_path / "whole.csv")

@@ -19,7 +19,7 @@ def test_questions_are_written_answered_and_put_in(inldl, survey):
     questions = pd.read_csv("ask.csv")
     questions.loc[:1, "answer"] = questions["estimate"].round(3)
     questions.to_csv("ask.csv", index=False)
-    how = ("complete", *COMMON, "--answers", "ask.csv", "-o", "whole.csv", "--mark")
+    how = ("complete", *COMMON, "--answers", "ask.csv", "-o", "whole.csv", "--filled-columns")
     code, out, err = inldl(*how)
     assert code == 0, err
     assert "Put 2 answers from ask.csv into the table." in out

@@ -32,7 +32,7 @@ def complete(inldl, *more, table="shares.csv", out="out.csv"):
 
 
 def test_rounded_zeros_are_filled_in_below_their_limit(inldl, shares, tmp_path):
-    more = ("--zeros", "rounded<3", "--mark", "--uncertainty", "0.9", "--draws", "2")
+    more = ("--zeros", "rounded<3", "--filled-columns", "--uncertainty", "0.9", "--draws", "2")
     told = complete(inldl, *more)
     zeros = (shares[LABELS] == 0).to_numpy()
     assert zeros.sum() > 10

@@ -213,7 +213,7 @@ def test_pages_without_errors_do_not_speak_of_held_out_degrees(inldl, tmp_path, 
 
 EARLY = {
     "interval taken": (("--uncertainty", "0.9"), "has a column 'food_low' already"),
-    "mark taken": (("--mark",), "has a column 'fuel_filled' already"),
+    "filled column taken": (("--filled-columns",), "has a column 'fuel_filled' already"),
     "uncertainty 0": (("--uncertainty", "0"), "coverage must be a number between 0 and 1, got 0"),
     "uncertainty 90": (
         ("--uncertainty", "90"),
@@ -348,7 +348,7 @@ def test_every_command_reads_thousands(inldl, tmp_path, survey):
 def test_help_tells_of_commas_and_not_of_truth_values(inldl):
     out = inldl("complete", "--help")[1]
     assert '"joy? mild"' in out
-    for option in ("--mark", "--overwrite", "--normalize", "-h"):
+    for option in ("--filled-columns", "--overwrite", "--normalize", "-h"):
         assert re.search(rf"{option} +[A-Z]", out)
 
 

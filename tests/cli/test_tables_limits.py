@@ -44,7 +44,7 @@ def test_counts_with_holes_are_completed_to_their_total(inldl, holes, tmp_path):
     whole, missing = holes
     asked = ("holes.csv", "-l", "a,b,c,d", "--total", "n", "-m", "winldl")
     code, told, error = inldl(
-        "complete", *asked, "-o", "out.csv", "--mark", "--uncertainty", "0.8"
+        "complete", *asked, "-o", "out.csv", "--filled-columns", "--uncertainty", "0.8"
     )
     assert code == 0, error
     assert "The shares are read as counts: shares of the total in column 'n'." in told
@@ -89,7 +89,7 @@ def test_whole_numbers_need_a_total(inldl, holes):
 
 def test_suppressed_counts_are_completed_within_their_bounds(inldl, counts, tmp_path):
     asked = ("counts.csv", "-l", "a,b,c,d", "--total", "n", "-m", "winldl")
-    code, told, error = inldl("complete", *asked, "-o", "out.csv", "--mark", "--whole")
+    code, told, error = inldl("complete", *asked, "-o", "out.csv", "--filled-columns", "--whole")
     assert code == 0, error
     hidden = (counts[LABELS] < 5).to_numpy()
     number = hidden.sum()
@@ -215,3 +215,68 @@ def test_votes_are_totals(inldl, counts):
     asked = ("counts.csv", "-l", "a,b,c,d", "--total", "n", "-m", "winldl", "--votes")
     code, _, error = inldl("complete", *asked, "-o", "out.csv")
     assert code == 0, error
+
+
+@pytest.fixture
+def stars(tmp_path):
+    """Write counts with a star for 1 to 4 and a dash for 0, and return the whole ones."""
+    whole, total = counts_of(90)
+    counts = whole[LABELS]
+    told = counts.astype(str).mask(counts < 5, "*").mask(counts == 0, "-")
+    whole[["x"]].join(told).assign(n=total).to_csv(tmp_path / "stars.csv", index=False)
+    return whole.assign(n=total)
+
+
+def test_every_command_knows_what_signs_stand_for(inldl, stars, tmp_path):
+    counts = stars[LABELS].to_numpy()
+    hidden, zero = (counts > 0) & (counts < 5), counts == 0
+    marked = ("stars.csv", "--total", "n", "--mark", "*=1-4,-=0")
+    bounds = f"{hidden.sum()} cells such as '*' are read as bounds: between 1 and 4."
+    zeros = f"'-' is read as 0 in {zero.sum()} cells."
+    new = ("-l", "a,b,c,d", "-m", "winldl")
+    told = {}
+    for command, *more in (
+        ("inspect", *marked, *new[:2]),
+        ("fit", *marked, *new, "-o", "m.inldl"),
+        ("complete", *marked, *new, "-o", "out.csv", "--filled-columns", "--whole"),
+        ("ask", *marked, *new, "-o", "ask.csv"),
+        ("compare", *marked, *new[:2], "--methods", "winldl,ridge"),
+        ("evaluate", "m.inldl", *marked),
+        ("complete", *marked, "--model", "m.inldl", "-o", "other.csv"),
+    ):
+        code, told[command], error = inldl(command, *more)
+        assert code == 0, error
+        assert zeros in told[command]
+        assert "if it stands for" not in told[command]
+        assert bounds in told[command] or command in ("compare", "evaluate", "complete")
+    cells = pd.read_csv(tmp_path / "out.csv", dtype=str)
+    filled = cells[LABELS].to_numpy()
+    assert (filled[zero] == "-").all()
+    assert set(filled[hidden]) <= set("1234")
+    np.testing.assert_array_equal(
+        cells[[f"{name}_filled" for name in LABELS]].astype(float), 2 * hidden
+    )
+
+
+def test_open_signs_are_asked_about_once(inldl, stars):
+    plain = ("stars.csv", "--total", "n")
+    new = ("-l", "a,b,c,d", "-m", "winldl")
+    dash, star = 'if it stands for 0, say --mark "-=0"', 'if it stands for 1-4, say --mark "*=1-4"'
+    assert inldl("fit", *plain, *new, "-o", "m.inldl")[1].count(star) == 1
+    for command in (
+        ("inspect", *plain, *new[:2]),
+        ("complete", *plain, *new, "-o", "out.csv"),
+        ("compare", *plain, *new[:2], "--methods", "winldl,ridge"),
+        ("evaluate", "m.inldl", *plain),
+        ("complete", *plain, "--model", "m.inldl", "-o", "other.csv"),
+        ("ask", *plain, *new, "-o", "ask.csv"),
+    ):
+        code, told, error = inldl(*command)
+        assert code == 0, error
+        assert (told.count(dash), told.count(star)) == (1, 1), command
+
+
+def test_a_mark_without_a_meaning_is_refused(inldl, stars):
+    code, _, error = inldl("inspect", "stars.csv", "-l", "a,b,c,d", "--mark", "*")
+    assert code == 1
+    assert "'*' in mark (--mark) has no meaning; write " in error

@@ -24,7 +24,16 @@ def budgets(tmp_path):
 @pytest.mark.usefixtures("without_trees", "without_figures")
 def test_a_long_table_is_completed_in_its_form(inldl, budgets, tmp_path):
     y, long = budgets
-    options = [*LONG, "-m", "winldl", "--mark", "--uncertainty", "0.9", "--page", "page.html"]
+    options = [
+        *LONG,
+        "-m",
+        "winldl",
+        "--filled-columns",
+        "--uncertainty",
+        "0.9",
+        "--page",
+        "page.html",
+    ]
     code, out, err = inldl("complete", "long.csv", *options, "-o", "whole.csv")
     assert (code, err) == (0, "")
     assert "Combinations of house and good without a row: 40; they are missing" in out

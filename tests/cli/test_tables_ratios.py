@@ -36,7 +36,9 @@ def test_complete_without_it_says_what_that_means(tables, inldl):
 
 def test_complete(tables, inldl):
     path, given, truth = tables
-    code, words, errors = inldl("complete", path, "-o", "whole.csv", *FIT, "--ratios", "--mark")
+    code, words, errors = inldl(
+        "complete", path, "-o", "whole.csv", *FIT, "--ratios", "--filled-columns"
+    )
     assert code == 0, errors
     assert "their ratios stay as they are" in words
     assert "The error cannot be estimated: only ratios of known shares are given." in words

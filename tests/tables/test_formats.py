@@ -215,7 +215,7 @@ def test_a_frame_is_written_to_a_new_file(path, frame, tmp_path):
 def test_a_command_completes_the_table(path, frame, tmp_path):
     out = tmp_path / f"whole{path.suffix}"
     command = ["complete", str(path), "-l", "joy? 50%,Ärger,fear", "-o", str(out)]
-    ran = CliRunner().invoke(app, [*command, "--method", "constant-mean", "--mark"])
+    ran = CliRunner().invoke(app, [*command, "--method", "constant-mean", "--filled-columns"])
     assert ran.exit_code == 0, ran.output
     table = read_table(out, LABELS)
     np.testing.assert_allclose(table.y.sum(axis=1), 1, atol=1e-8)

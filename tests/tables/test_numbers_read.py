@@ -18,7 +18,7 @@ SIGNS = Format("text", na=("Gone",))
 
 def read(cells, signs=SIGNS, *, percent=False):
     """Return the numbers of some cells, and which are text."""
-    values, text = parse_cells(cells, signs, percent=percent)
+    values, text, _ = parse_cells(cells, signs, percent=percent)
     return values, np.isin(np.arange(len(cells)), text)
 
 

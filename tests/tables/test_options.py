@@ -79,4 +79,6 @@ def test_a_new_option_is_documented_by_its_help():
         loud: bool = option(False, "Say it loudly.")
 
     assert Louder.__doc__.endswith("loud : bool, default=False\n    Say it loudly.")
-    assert Louder.of(FillOptions(mark=True), loud=True) == Louder(mark=True, loud=True)
+    assert Louder.of(FillOptions(filled_columns=True), loud=True) == Louder(
+        filled_columns=True, loud=True
+    )

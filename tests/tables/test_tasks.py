@@ -88,7 +88,7 @@ def test_names_are_checked_without_a_model(tmp_path):
     file = TableFile(tmp_path / "table.csv", ["a", "b"])
     check_completion(file, tmp_path / "x.csv", coverage=0.9)
     with pytest.raises(ValueError, match="has a column 'b_filled' already"):
-        check_completion(file, tmp_path / "x.csv", mark=True)
+        check_completion(file, tmp_path / "x.csv", filled_columns=True)
 
 
 def test_a_model_of_nan_writes_no_file(file, learned, tmp_path):
@@ -126,7 +126,9 @@ def test_draws_are_files_beside_the_completed_one(file, learned, tmp_path):
 def test_a_table_without_added_columns_is_written_along(file, learned, tmp_path):
     paths = [tmp_path / f"{name}.csv" for name in ("detailed", "plain", "alone")]
     how = {"scale": "percent", "n_draws": 1}
-    complete_table(file, learned.model, paths[0], plain=paths[1], coverage=0.9, mark=True, **how)
+    complete_table(
+        file, learned.model, paths[0], plain=paths[1], coverage=0.9, filled_columns=True, **how
+    )
     complete_table(file, learned.model, paths[2], **how)
     assert paths[1].read_bytes() == paths[2].read_bytes()
     draws = [tmp_path / f"{name}-draw1.csv" for name in ("plain", "alone")]

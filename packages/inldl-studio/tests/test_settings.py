@@ -66,6 +66,7 @@ def test_options_as_the_functions_take_them():
     assert options.chosen(FileOptions, chosen).thousands == ""
     assert options.chosen(FileOptions, options.DEFAULTS) == FileOptions()
     assert options.learning({**options.DEFAULTS, "ratios": True}).ratios
+    assert options.columns(options.checked({"mark": "*=1-4"})).mark == "*=1-4"
 
 
 @pytest.mark.parametrize(

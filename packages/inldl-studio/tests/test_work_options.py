@@ -121,6 +121,29 @@ def test_whole_numbers(work, survey, roles):
     assert "--whole" in state["error"]
 
 
+def test_signs_are_asked_about_until_a_mark_says_what_they_stand_for(work, survey, roles, same_as):
+    counts = budget_survey(60)
+    whole = (counts[NAMES].fillna(0.05) * 80).round().astype(int)
+    counts[NAMES] = whole.astype(str).mask(whole < 5, "*").mask(whole == 0, "-")
+    counts.assign(persons=whole.sum(axis=1)).to_csv(survey, index=False)
+    settings = {"roles": {**roles, "persons": "total"}, "method": "winldl"}
+    for kind in ("inspect", "complete"):
+        state, result, _ = work(kind, survey, settings)
+        assert state["status"] == "done", state
+        notes = " ".join(result["document"]["notes"])
+        assert 'if it stands for 1-4, say --mark "*=1-4"' in notes
+        assert 'if it stands for 0, say --mark "-=0"' in notes
+    state, result, folder = work("complete", survey, {**settings, "mark": "*=1-4, -=0"})
+    assert state["status"] == "done", state
+    assert "if it stands for" not in " ".join(result["document"]["notes"])
+    how = ("--labels", LABELS, "--id", "key", "--method", "winldl", "--total", "persons")
+    out = survey.with_name("out.csv")
+    out = same_as(out, "complete", survey, *how, "--mark", "*=1-4,-=0")
+    assert file_of(result, folder, "table").read_bytes() == out
+    state, _, _ = work("look", survey, {**settings, "mark": "*"})
+    assert "'*' in mark (--mark) has no meaning" in state["error"]
+
+
 @pytest.fixture
 def ratios(survey):
     """Write a table whose missing labels were dropped, and the others rescaled."""
@@ -139,8 +162,8 @@ def test_ratios(work, survey, roles, ratios, same_as):
     how = ("--labels", LABELS, "--id", "key", "--method", "winldl", "--ratios")
     out = same_as(survey.with_name("out.csv"), "complete", survey, *how)
     assert file_of(result, folder, "table").read_bytes() == out
-    assert list(result["files"]) == ["table", "marked", "model", "report"]
-    assert "food_filled" in pd.read_csv(file_of(result, folder, "marked"))
+    assert list(result["files"]) == ["table", "filled", "model", "report"]
+    assert "food_filled" in pd.read_csv(file_of(result, folder, "filled"))
     assert "Questions need a table of shares" in result["unasked"]
     grid = Grid(folder)
     written = pd.read_csv(file_of(result, folder, "table"))[NAMES]

@@ -207,6 +207,8 @@ def scale_for(model: Any, file: Any, scale: str, context: typer.Context) -> str:
 
     Refuse other labels than those of the model, and options that are for fitting.
     """
+    from inldl.tables.marks import notes_on_signs
+
     for each in context.command.params:
         source = context.get_parameter_source(each.name or "")
         if each.name in _FITTING and source is not None and source.name == "COMMANDLINE":
@@ -219,6 +221,7 @@ def scale_for(model: Any, file: Any, scale: str, context: typer.Context) -> str:
             f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "
             "out to use these."
         )
+    notes_on_signs(file, file.pieces(), getattr(model, "scale_", scale))
     for note in file.notes:
         say(note)
     if scale != "auto":

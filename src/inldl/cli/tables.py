@@ -46,7 +46,7 @@ def complete(
     total. Cells such as <5 and 1-9 are filled in within these bounds.
 
         inldl complete survey.csv --labels "joy,anger,fear" -o whole.csv
-        inldl complete survey.csv -l "emo_*" -o whole.csv --uncertainty 0.9 --mark
+        inldl complete survey.csv -l "emo_*" -o whole.csv --uncertainty 0.9 --filled-columns
         inldl complete survey.csv -l "emo_*" -o whole.csv -m winldl --page whole.html
         inldl complete votes.csv --long "id=county,label=party,value=votes" -o whole.csv
         inldl complete survey.csv -l "emo_*" -o whole.csv --draws 20

@@ -62,7 +62,7 @@ def complete_table(
     path : str or path
         The file to write.
     options : FillOptions, optional
-        How it is written: with intervals, marks, whole numbers, draws, stated departures.
+        How it is written: intervals, columns of filled cells, whole numbers, draws, departures.
     scale : {"fraction", "percent", "count"}
         How the degrees are written in the file.
     holes : list of str, optional
@@ -110,7 +110,7 @@ def complete_table(
             added = pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
             on_piece(piece, completed * units, *added)
             added += pairs(found.possible, units)
-            if options.mark:  # 1 where a degree is filled, 2 where its cell has bounds
+            if options.filled_columns:  # 1 where a degree is filled, 2 where its cell has bounds
                 bounded = 0 if piece.bounds is None else piece.bounds.given()
                 added.append(np.isnan(known.y).astype(float) + bounded)
             scaled = ratios & np.isnan(known.y).any(axis=1, keepdims=True)
@@ -220,9 +220,9 @@ def check_completion(file, path, options=None, *, overwrite=False, **keywords) -
 
 def _added_to_completed(file, options):
     """Return the names of the columns that are added."""
-    marks = [f"{name}_filled" for name in file.labels if options.mark]
+    filled = [f"{name}_filled" for name in file.labels if options.filled_columns]
     ranges = [f"{n}_{end}" for n in file.labels if options.ranges for end in ("least", "most")]
-    return interval_names(file.labels, options.coverage) + ranges + marks
+    return interval_names(file.labels, options.coverage) + ranges + filled
 
 
 def interval_names(labels, coverage) -> list[str]:

@@ -118,15 +118,14 @@ class TableModel(WithPanel):
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts, as in the `fit` of every method; 0 leaves a row out.
         groups : array-like of shape (n_samples,), optional
-            Rows of one group, such as one person or country, are held out together when errors
-            are measured. With "auto" this takes a fit for each part that is held out.
+            Rows of one group, such as one person, are held out together when errors are
+            measured. With "auto" this takes a fit for each part that is held out.
         votes : array-like of shape (n_samples,), optional
             How many votes, or other counted things, each row rests on. Rows are then weighed by
             how sure their degrees are: see :func:`inldl.vote_weights`. This takes a second fit.
         lower, upper, sums
             As in the `fit` of :class:`inldl.AutoInLDL`; a method that cannot use bounds learns
-            without them. Completing is learned from all rows that count, each as much as any
-            other.
+            without them. Completing is learned from all rows that count, whatever their weight.
         unit, time : str or list of str, optional
             The columns that name what has several rows, such as a country, and their times: rows
             are then predicted and completed from others of their unit and time, for which the
@@ -195,9 +194,9 @@ class TableModel(WithPanel):
     def fit_prepared(self, training) -> TrainingRows:
         """Fit the method to prepared rows, and keep what completing is learned from.
 
-        Copies of a row are learned from once: a held-out row must not be known by its copies. With
-        weights they are learned from once with all their weight. If rows were divided by their
-        sums, completing is not learned from bounds.
+        Copies of a row are learned from once, with all their weight: a held-out row must not be
+        known by its copies. If rows were divided by their sums, completing is not learned from
+        bounds.
 
         Returns
         -------

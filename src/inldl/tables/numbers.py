@@ -13,6 +13,7 @@ front as days and months have it (05-10).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -26,9 +27,10 @@ from inldl.text import shortened
 if TYPE_CHECKING:
     from inldl.tables.table import Format
 
+DASH_SIGNS = ("-", "--", "–", "—")
+SIGNS = {*DASH_SIGNS, "?", "*", "**", ".", "..", "...", "…", ":", "(s)", "(x)", "(d)"}
 MISSING = ("", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "<na>", "(na)", "nan", "null", "none",
-           "?", "-", "--", "–", "—", "*", "**", ".", "..", "...", "…", ":", "(s)", "(x)", "(d)",
-           "#div/0!", "#value!", "#ref!", "#null!", "#num!")  # fmt: skip
+           *SIGNS, "#div/0!", "#value!", "#ref!", "#null!", "#num!")  # fmt: skip
 DECIMALS = 10  # of the numbers that are written, at most
 _FORM = f"%.{DECIMALS}f"
 THOUSANDS = (",", ".", " ", "'")
@@ -85,25 +87,32 @@ def _parse(text: str, signs: Format) -> float | None:
     return None
 
 
-def parse_cells(
-    cells: Sequence[Any], signs: Format, *, percent: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of cells, NaN where one is missing or text, and which rows hold text."""
+def parse_cells(cells, signs, percent=False, marks=None) -> tuple[np.ndarray, np.ndarray, Counter]:
+    """Return the numbers of cells, NaN where one is missing or text, and which rows hold text.
+
+    `marks` has the `Meaning` of signs; one that stands for bounds is text. Last comes how many
+    cells hold each sign, by the sign and its meaning, which is None if no mark tells it.
+    """
     codes, words = pd.factorize(pd.Series(cells, dtype=object), use_na_sentinel=False)
     found = [parse_number(word, signs, percent=percent) for word in words]
+    seen: Counter = Counter()
+    for code in np.flatnonzero(np.isnan(np.array(found, float))):
+        sign = words[code].strip() if isinstance(words[code], str) else ""
+        meaning = None if marks is None else marks.get(sign.lower())
+        found[code] = meaning.number if meaning else found[code]
+        if meaning or sign.lower() in SIGNS:
+            seen[sign, meaning] += int((codes == code).sum())
     values = np.array(found, float)[codes]  # None becomes NaN
     text = np.array([number is None for number in found], bool)[codes]
-    return without_numbers(pd.Series(values), signs.na).to_numpy(), np.flatnonzero(text)
+    return without_numbers(pd.Series(values), signs.na).to_numpy(), np.flatnonzero(text), seen
 
 
-def parse_column(
-    cells: Sequence[Any], signs: Format, *, percent: bool = False
-) -> np.ndarray | None:
+def parse_column(cells, signs, *, percent=False) -> np.ndarray | None:
     """Return the numbers of cells, NaN where one is missing; None if a cell is text."""
     first = (parse_number(cell, signs, percent=percent) for cell in cells[:100])
     if any(number is None for number in first):
         return None
-    values, text = parse_cells(cells, signs, percent=percent)
+    values, text, _ = parse_cells(cells, signs, percent=percent)
     return None if len(text) else values
 
 

@@ -44,6 +44,10 @@ class FileOptions(Options):
     encoding : str, default=None
         The encoding of a text file. If None, the one that its byte order mark tells; else UTF-8
         if the file is valid UTF-8, or cp1252 or latin-1.
+    mark : str or dict, default=None
+        What signs in label columns stand for: bounds, a number or, if it is empty, missing, as in
+        "*=1-4,-=0,x=" or {"*": "1-4", "-": 0, "x": ""}. Numbers have a decimal point and the units
+        of the table, and no percent sign. In totals and sums, bounds are missing.
     skip_rows, skip_last : int, default=None
         Lines (rows of a sheet) above the header, and lines with content below the last row, that
         are no part of the table; files that are written keep them. By default titles and notes
@@ -74,6 +78,11 @@ class FileOptions(Options):
         "Cells that mean missing",
         'Cells that mean missing in any column, besides the usual ones: "s,x,-99".',
         example="s, x, -99",
+    )
+    mark: str | dict[str, Any] | None = _in_file(
+        "Signs that stand for something",
+        'What signs in columns of shares stand for: "*=1-4,-=0,x=" for bounds, a number, missing.',
+        example="*=1-4, -=0",
     )
     skip_rows: int | None = _in_file(
         "Lines above the header",
@@ -309,7 +318,7 @@ class FillOptions(IntervalOptions):
         flag="--range",
         page=(_MORE, "What is possible for certain"),
     )
-    mark: bool = option(
+    filled_columns: bool = option(
         False,
         "Add columns LABEL_filled: 1 where a cell was filled, 2 where it had bounds such as <5.",
     )

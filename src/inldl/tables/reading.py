@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +13,7 @@ from inldl.rows.partial import PartialRows
 from inldl.tables.assumptions import Zeros, giving_way, notes_on_largest
 from inldl.tables.formats import load_format, readable_twice, unpacked
 from inldl.tables.formats.long import Keys, LongTable, long_table_hint
+from inldl.tables.marks import as_marks, notes_on_signs, questions
 from inldl.tables.numbers import as_words, check_signs
 from inldl.tables.options import SCALE_TITLES, ColumnOptions
 from inldl.tables.selection import (
@@ -40,11 +41,12 @@ def read_table(path, labels, options=None, *, scale="auto", normalize=False, **k
 
     A degree is missing if its cell is empty or holds NA, n.a., NaN, null, None, ?, -, --, a long
     dash, *, **, one to three dots, a colon, (s), (x), (d) or an error of a spreadsheet, in
-    capitals or not; `na` adds to these. All columns other than the labels are features. A feature
-    becomes float64 if its cells are numbers or missing in this sense; any other stays text, in
-    which only an empty cell is missing (NA may be a word there). In a text file, and in cells of
-    text, all degrees may have a percent sign. Cells such as <5, <=5, >50, 1-9 and 5 to 10 give
-    bounds of a missing degree, in the units of the others; among whole counts <5 is at most 4.
+    capitals or not; `na` adds to these, and `mark` says what such signs stand for instead. All
+    columns other than the labels are features. A feature becomes float64 if its cells are numbers
+    or missing in this sense; any other stays text, in which only an empty cell is missing (NA may
+    be a word there). In a text file, and in cells of text, all degrees may have a percent sign.
+    Cells such as <5, <=5, >50, 1-9 and 5 to 10 give bounds of a missing degree, in the units of
+    the others; among whole counts <5 is at most 4.
 
     Parameters
     ----------
@@ -155,7 +157,8 @@ class TableFile:
         self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
         plain = unpacked(self.path, owner=self)
-        source = load_format(plain)(plain, replace(options, na=as_words(options.na)))
+        words = {"na": as_words(options.na), "mark": as_marks(options.mark)}
+        source = load_format(plain)(plain, replace(options, **words))
         check_columns(source.names)
         self.things, named, signs = (), options.id, (options.decimal, options.thousands)
         if options.long is not None:
@@ -165,7 +168,7 @@ class TableFile:
         self.ids = named_by(source.names, named or (), "id columns")
         self.totals = TotalColumns(source.names, options.total, options.sums)
         self._select(labels, options)
-        self.source.find_signs(self.labels, *signs)
+        self.source.find_signs(self.labels, *signs, self.totals.columns)
         self.notes, self.format = list(self.source.notes), self.source.format
         self.zeros = Zeros.of(options.zeros, self.labels, self._pieces) if self.labels else Zeros()
 
@@ -239,6 +242,7 @@ class TableFile:
         shares = self._shares(opened, where, scale, **how, part=rounded)
         known = settle_largest(shares.known, giving_way(opened))
         notes += [*self.totals.notes(), *shares.notes, *notes_on_largest(opened)]
+        notes += notes_on_signs(self, [piece], shares.scale, opened.bounds)
         y = None if shares.scale == "count" else shares.known.y
         if not most_rows and self.over_rows is None:
             notes += notes_on_total_row(piece.values, piece.totals, y, piece.features, where)
@@ -259,8 +263,8 @@ class TableFile:
 
     def _shares(self, piece, where, scale, *, normalize=False, check=True, part=False):
         self.totals.check_scale(scale, normalize, self.format.percent)
-        degrees = Degrees(piece, self.totals, where, lambda: self.whole_numbers, check)
-        return degrees.shares(scale, normalize=normalize, part=part)
+        about = self.totals, where, lambda: self.whole_numbers, check, partial(questions, self)
+        return Degrees(piece, *about).shares(scale, normalize=normalize, part=part)
 
     @cached_property
     def whole_numbers(self) -> bool:
@@ -281,7 +285,7 @@ class TableFile:
 
     def like(self, path) -> "TableFile":
         """Return another file with the same labels, and nothing else in particular."""
-        return TableFile(path, self.labels, na=self.options.na)
+        return TableFile(path, self.labels, na=self.options.na, mark=self.options.mark)
 
     def whole_piece(self, features=()) -> Piece:
         """Return all rows as one piece, with some columns, as text."""

@@ -39,13 +39,13 @@ class Degrees:
     What a share may be, and what rounding explains, is known to `inldl.rows.checks`. `columns`
     are the labels, their totals and sums. `where` turns a row into words, such as "Line 7".
     `whole_numbers` says, when it is asked, whether all counts of the file are whole. Without
-    `check`, nothing is refused.
+    `check`, nothing is refused. `hints()` follow where a count is missing.
     """
 
-    def __init__(self, piece, columns, where, whole_numbers, check=True):
+    def __init__(self, piece, columns, where, whole_numbers, check=True, hints=list):
         self.values, self.labels = piece.values, columns.labels
         self._piece, self._columns, self.where, self.check = piece, columns, where, check
-        self._whole_numbers = whole_numbers
+        self._whole_numbers, self._hints = whole_numbers, hints
         self._divisors, self._totals = None, piece.totals
 
     def shares(self, scale, *, normalize=False, part=False) -> Shares:
@@ -137,7 +137,8 @@ class Degrees:
         counts = replace(self._piece, values=self.values).grouped_values(self.labels)
         holes = np.isnan(counts)
         if holes.any():
-            self._refuse(holes, _missing_count(evidence))
+            hints = self._hints()
+            self._refuse(holes, _missing_count(evidence) + " {}" * len(hints), *hints)
             notes.append(
                 f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
                 "unknown, and the shares are those of the other counts."

@@ -23,8 +23,8 @@ _NEAR, _NEAR_WHOLE = 0.1, 0.02
 _ALIKE = 0.01  # how far sums of complete rows may lie apart to be one number
 _SIGNS = "write all degrees with the sign, or all without it."
 _ADVICE = (
-    "correct it, say with --na that it means missing (na=[...] in Python), or leave the cell "
-    "empty if the degree is unknown."
+    "correct it, say with --na that it means missing or with --mark what it stands for (na=[...] "
+    "and mark={...} in Python), or leave the cell empty if the degree is unknown."
 )
 
 

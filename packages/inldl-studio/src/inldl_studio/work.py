@@ -170,9 +170,9 @@ def complete(task: Task) -> None:
     method = method_for(settings["method"], learning, file.options, filling)
     coverage = None if settings["ratios"] else COVERAGE
     plain = task.out("completed")
-    detailed = task.out("completed-with-intervals" if coverage else "completed-with-marks")
+    detailed = task.out("completed-with-intervals" if coverage else "completed-with-filled-cells")
     check_completion(file, plain, filling)
-    filling = replace(filling, coverage=coverage, mark=True)
+    filling = replace(filling, coverage=coverage, filled_columns=True)
     check_completion(file, detailed, filling)
     task.step(f"Learning with {settings['method']}")
     learned = fit_table(file, method, learning)
@@ -187,7 +187,7 @@ def complete(task: Task) -> None:
     shown = {"completed": True, "intervals": bool(coverage)}
     write_grid(task.folder, file, learned.scale, options.named(settings, "unit", "time"), **shown)
     task.step("Drawing the report")
-    files |= {"detailed" if coverage else "marked": detailed}
+    files |= {"detailed" if coverage else "filled": detailed}
     files |= {"model": task.out("model", ".inldl"), "report": task.out("report", ".html")}
     save_model(learned.model, files["model"], info=learned.info(task.name))
     document = completion_page(

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from inldl.tables.marks import Meaning, meanings_of
 from inldl.tables.numbers import (
     SignEvidence,
     find_signs,
@@ -62,6 +63,9 @@ class TableFormat:
     def __init__(self, path: Path, options: FileOptions) -> None:
         self.path, self.options = path, options
         self.format = Format(self.kind, na=tuple(options.na or ()))
+        self.marks: dict[str, Meaning] = dict(options.mark or {})  # type: ignore[arg-type]
+        self.meanings: dict[str, dict[str, Meaning]] = {}  # of signs, by column
+        self.seen: dict[tuple[int, int], Counter] = {}  # in them, by first row and column
         self.notes: list[str] = []  # sentences about what was detected
         if options.sheet is not None and "sheet" not in self.layout:
             raise ValueError(
@@ -114,10 +118,9 @@ class TableFormat:
         """
         raise NotImplementedError
 
-    def find_signs(
-        self, labels: Sequence[str], decimal: str | None, thousands: str | None
-    ) -> None:
+    def find_signs(self, labels, decimal, thousands, totals=()) -> None:
         """Find out the signs of numbers that are not given; put them into `format` and `notes`."""
+        self.meanings = meanings_of(self.marks, labels, totals)
         places = self._sign_places(labels, decimal)
         signs, notes = find_signs(places, self._cell, decimal, thousands, points=self.points)
         self.notes = self.notes + notes
@@ -129,7 +132,7 @@ class TableFormat:
 
     def _evidence(self, labels, names, n_blocks=None):
         """Return how the numbers of some columns are written, in all blocks or the first ones."""
-        evidence, row = SignEvidence(labels, self.format.na), 0
+        evidence, row = SignEvidence(labels, (*self.format.na, *self.marks)), 0
         for block in islice(self.blocks(names), n_blocks) if names else ():
             for name, cells in self._shapes(block, names).items():
                 evidence.add(name, cells.tolist(), row)
@@ -169,6 +172,7 @@ class TableFormat:
         """Yield the rows a piece at a time, with the columns in `text` as text."""
         row, tried = 0, [name for name in features if name not in text]
         tried += [] if self.format.percent else labels
+        text = {*text, *self.meanings.keys() - {*labels}}  # a long table reads its values itself
         for block in self.blocks():
             numbers = self.numbers(block, tried)
             cells = self.cells(block, {*labels, *features} - numbers.keys())
@@ -189,10 +193,12 @@ class TableFormat:
             if is_numeric_dtype(columns[name]) and not form.percent:
                 values[:, j] = columns[name].to_numpy("float64", na_value=np.nan)
                 continue
-            values[:, j], rows = parse_cells(columns[name], form, percent=form.percent)
+            cells, marks = columns[name], self.meanings.get(name, {})
+            values[:, j], rows, self.seen[first, j] = parse_cells(cells, form, form.percent, marks)
             for row in rows.tolist():
-                cell = columns[name].iloc[row]
-                read = read_bounds(str(cell), form)
+                cell = cells.iloc[row]
+                meaning = marks.get(str(cell).strip().lower())
+                read = meaning.bounds if meaning else read_bounds(str(cell), form)
                 if isinstance(read, str):
                     raise ValueError(
                         f"{self.place(first + row, name)}: {shortened(str(cell))!r} "
@@ -283,7 +289,7 @@ class FrameFormat(TableFormat):
         """
         names = self.names if self.text_names is None else self.text_names
         evidence = self._evidence(labels, names)
-        self._written = set(evidence.unusual()) - set(labels)
+        self._written = {*evidence.unusual(), *self.meanings} - {*labels}
         return evidence.places({*labels, *self._written})
 
     def _may_be_numbers(self, name):

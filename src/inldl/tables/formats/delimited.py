@@ -31,6 +31,7 @@ from inldl.tables.formats.text import (
     unquoted,
 )
 from inldl.tables.numbers import (
+    SIGNS,
     format_numbers,
     hole_words,
     is_plain,
@@ -212,9 +213,12 @@ class DelimitedText(TableFormat):
 
     def numbers(self, block, names) -> dict[str, pd.Series]:
         """Return the columns in which pandas finds nothing but numbers."""
-        words = _in_capitals_too(hole_words(self.format.na))
-        signs = {"decimal": self.format.decimal, "na_values": words, **_EXACT}
-        frame = block.frame([self.names.index(name) for name in names], **signs)
+        holes, how = hole_words(self.format.na), {"decimal": self.format.decimal, **_EXACT}
+        apart, words = map(_in_capitals_too, (holes.difference(SIGNS, self.marks), holes))
+        frame = block.frame([self.names.index(name) for name in names], na_values=apart, **how)
+        others = (self.names.index(name) for name in names if name not in self.meanings)
+        again = [j for j in others if frame[j].dtype.kind == "O" and frame[j].isin(words).any()]
+        frame[again] = block.frame(again, na_values=words, **how)
         found = {}
         for name in names:
             column = frame[self.names.index(name)]

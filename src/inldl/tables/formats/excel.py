@@ -58,7 +58,7 @@ class Excel(FrameFormat):
         self.columns = dict(zip(self.names, columns, strict=True))
         self.n_rows = len(self.rows) - 1
         cells = {n: [content.get((i, j)) for i in self.rows[1:]] for n, j in self.columns.items()}
-        na = self.format.na
+        self._cells, na = cells, self.format.na
         self._frame = pd.DataFrame({name: _column(column, na) for name, column in cells.items()})
 
     def _inside(self, content, spread):
@@ -82,8 +82,8 @@ class Excel(FrameFormat):
         return {at: value for at, value in content.items() if at[0] in kept}
 
     def frames(self, names=None) -> Iterator[tuple[pd.DataFrame, list[int]]]:
-        """Yield one frame, and where its rows stand in the sheet."""
-        yield self._frame, self.rows[1:]
+        """Yield one frame, in which signs of labels are text, and where its rows stand."""
+        yield self._frame.assign(**{n: self._cells[n] for n in self.meanings}), self.rows[1:]
 
     def where(self, row) -> str:
         """Return the place of a row in words."""

@@ -11,6 +11,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from inldl.tables.formats.base import FrameFormat
+from inldl.tables.marks import meanings_of
 from inldl.tables.selection import named_by
 from inldl.tables.table import join_pieces
 from inldl.text import listed, shortened
@@ -69,6 +70,7 @@ class LongTable(FrameFormat):
 
     def __init__(self, inner, keys):
         self.inner, self.keys, self.path, self.format = inner, keys, inner.path, inner.format
+        self.marks, self.meanings, self.seen = inner.marks, {}, {}
         self.ids = keys.id if len(keys.id) == 1 else ()  # a state or a year alone is a feature
         frame = self._read()
         values = frame.pop(keys.value)
@@ -168,8 +170,9 @@ class LongTable(FrameFormat):
             notes.append(f"{pairs}; they {means}.")
         return notes
 
-    def find_signs(self, labels, decimal, thousands) -> None:
-        """Do nothing: the signs were needed to read the table."""
+    def find_signs(self, labels, decimal, thousands, totals=()) -> None:
+        """Find out what signs stand for; those of numbers were needed to read the table."""
+        self.meanings = meanings_of(self.marks, labels, totals)
 
     def where(self, row) -> str:
         """Return the place of the rows of a thing in words."""

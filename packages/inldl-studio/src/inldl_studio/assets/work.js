@@ -103,7 +103,7 @@ const NAMES = {
   draws: ["Multiple imputations", "a .zip of completed tables that differ where shares are uncertain: analyse each, then pool the results"],
   predicted: ["The table", "your file with the predicted shares on the right"],
   detailed: ["With intervals", "the same, with columns for the intervals and for what was filled in"],
-  marked: ["With marks", "the same, with columns that say what was filled in"],
+  filled: ["With filled columns", "the same, with columns that say what was filled in"],
   model: ["The model", "for inldl predict and inldl evaluate"],
   report: ["The report", "one HTML page that needs no other file"],
 };
