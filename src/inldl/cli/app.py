@@ -78,6 +78,10 @@ def _options(
 
         inldl ask survey.csv --labels "emo_*" --budget 50 -o ask.csv
 
+    Find out which suppressed cells of a table can be worked out:
+
+        inldl audit counts.csv --labels "age_*" --total persons --column-totals last-row
+
     Do all of this in the browser:
 
         inldl studio survey.csv

@@ -22,6 +22,8 @@ from inldl.text import counted, say
 
 _ANSWERS = "A file of `inldl ask` with answers, which are put into the table first."
 _ON_PAGE = 100  # questions that a page shows
+_NEAR = "How far a number may be off to be as good as known, as a share of it."
+_AUDIT_OUT = "Also write a list of the suppressed cells, and of further ones: .csv and the like."
 _ASK_OUT = "The list of questions to write: .csv, .xlsx and the like."
 _METHODS = "Names, separated by commas; all suitable ones by default."
 
@@ -229,6 +231,45 @@ def compare(
     output.show(comparison_page(found, f"Methods for {file.path.name}", notes))
 
 
+def audit(
+    context: typer.Context,
+    table: o.File,
+    labels: o.Labels = None,
+    near: Annotated[float, typer.Option(help=_NEAR, min=0)] = 0.1,
+    method: o.Method = "auto",
+    out: Annotated[Path | None, o.out(_AUDIT_OUT)] = None,
+    *,
+    output: o.Output,
+    columns: ColumnOptions,
+    learning: LearnOptions,
+) -> None:
+    """Find out which suppressed cells of a table anybody can work out.
+
+    Missing cells are the suppressed ones. The totals of rows and columns, sums of rows and bounds
+    such as <5 leave each of them a range, and a model may know more. Further cells are named whose
+    suppression would protect those that are given away. The exit code is 3 if some are.
+
+        inldl audit counts.csv -l "age_*" --total persons --column-totals last-row
+        inldl audit counts.csv -l "age_*" --total persons --parent region --id area --page a.html
+        inldl audit counts.csv -l "age_*" --total persons --near 0.05 -o cells.csv
+    """
+    from inldl.report.pages.disclosure import disclosure_page
+    from inldl.tables.disclosure import audit_table
+    from inldl.tables.writing import check_new, write_frame
+
+    if out is not None:
+        check_new(out, overwrite=output.overwrite)
+    file = output.open(table, labels, columns, out=out)
+    fitted, learned, scale = _model_of(file, None, method, learning, context)
+    with working(f"Auditing {file.path.name}"):
+        found = audit_table(file, fitted, scale=scale, near=near, normalize=learning.normalize)
+    output.show(disclosure_page(found, file.path.name, learned.notes), out)
+    if out is not None:
+        write_frame(found.listed(), out, like=file.format, overwrite=output.overwrite)
+    if found.count("computed", "narrow"):
+        raise typer.Exit(3)
+
+
 def ask(
     context: typer.Context,
     table: o.File,
@@ -306,7 +347,7 @@ def export(
     say(f"Wrote {out}")
 
 
-COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export, ask)
+COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export, ask, audit)
 
 
 def _fit_file(file, method, learning):

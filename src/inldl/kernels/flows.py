@@ -17,25 +17,27 @@ NEAR = 1e-7  # a whole number: what computing may leave of one
 def _path(graph, room, source, lacks, avoided, work) -> int:
     """Find a path along which a flow can change to a node that `lacks` something; -1 if none.
 
-    Goes ahead before it goes back, and begins with the edges where it found a way before. `work`
-    holds for each node by which edge and when it was reached, how many of its edges were tried,
-    and with which to begin; and the nodes of the path.
+    Goes ahead before it goes back; where an edge is `avoided`, it first looks at all nodes that
+    are next. `work` holds for each node by which edge and when it was reached, how many of its
+    edges were tried, and with which to begin; and the nodes of the path.
     """
     first, incident, tail, head = graph
     via, seen, tried, begin, stack = work
     seen[-1] += 1
-    now, top = seen[-1], 0
+    now, top, times = seen[-1], 0, 1 if avoided < 0 else 2
     seen[source], tried[source], stack[0] = now, 0, source
     while top >= 0:
         node = stack[top]
         degree, other = first[node + 1] - first[node], -1
-        while tried[node] < degree:
-            k = (begin[node] + tried[node]) % degree
+        while tried[node] < times * degree:
+            looking = tried[node] < (times - 1) * degree
+            edge = incident[first[node] + (begin[node] + tried[node]) % degree]
             tried[node] += 1
-            edge = incident[first[node] + k]
             forward = tail[edge] == node
             other = head[edge] if forward else tail[edge]
-            if seen[other] != now and edge != avoided and room[0 if forward else 1, edge] > NEAR:
+            wanted = not looking or lacks[other] > NEAR
+            wanted = wanted and seen[other] != now and edge != avoided
+            if wanted and room[0 if forward else 1, edge] > NEAR:
                 seen[other], tried[other], via[other] = now, 0, edge
                 break
             other = -1

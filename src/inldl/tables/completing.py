@@ -148,11 +148,10 @@ def _filled_together(file, model, pieces, options, scale, normalize, seed):
     """Yield the pieces of a file whose rows have sums with those of other pieces."""
     _check_together(file, options, scale)
     pieces, sums = list(pieces), file.over_rows
-    joined, at = Piece.joined([replace(piece, raw=None) for piece in pieces]), sums.others
-    known = file.known(joined.take(at), scale, normalize=normalize, rows=at)
-    counts = sums.counts(Counts(joined.totals[at], file.whole_numbers))
+    found = rows_together(file, model, pieces, scale, normalize)
+    joined, at, rows = found.joined, found.at, found.rows
+    counts = rows.rows.counts
     with placed(file.place_of(at), file.labels):
-        rows = model.rows_to_fill(joined.features.iloc[at], replace(known, counts=counts))
         completed, *ends = rows.fill(options.coverage, options.joint)
     draws = (
         rows.draw(options.n_draws, seed) if options.n_draws else np.empty((0, *completed.shape))
@@ -184,6 +183,28 @@ def _filled_together(file, model, pieces, options, scale, normalize, seed):
         drawn = _DrawnRows(whole, tables)
         about = [end[part] for end in ends], tuple(end[part] for end in possible), exact[part]
         yield FilledPiece(piece, whole, drawn, completed[part], *about)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsTogether:
+    """All rows of a file that are no sums of others, to be filled together."""
+
+    joined: Piece  # all rows of the file
+    at: Array  # the numbers of those to be filled
+    rows: Any  # `RowsToFill`
+
+
+def rows_together(file, model, pieces, scale, normalize=False) -> RowsTogether:
+    """Return all rows of a file that a model is to fill together."""
+    joined, sums = Piece.joined([replace(piece, raw=None) for piece in pieces]), file.over_rows
+    at = np.arange(joined.size) if sums is None else sums.others
+    known = file.known(joined.take(at), scale, normalize=normalize, rows=at)
+    if sums is not None:
+        assert joined.totals is not None
+        known = replace(known, counts=sums.counts(Counts(joined.totals[at], file.whole_numbers)))
+    with placed(file.place_of(at), file.labels):
+        rows = model.rows_to_fill(joined.features.iloc[at], known)
+    return RowsTogether(joined, at, rows)
 
 
 def _check_together(file, options, scale):

@@ -248,6 +248,37 @@ def _pattern(axes, observed, counts):
 
 
 @drawn
+def map_of_kinds(kinds, titles, *, width=FULL) -> Drawing:
+    """Draw of which kind each cell of a table is.
+
+    Of many rows, 400 are drawn: those with the most cells of the first kinds.
+
+    Parameters
+    ----------
+    kinds : DataFrame
+        A word in each cell; the index names the rows.
+    titles : dict of str to tuple of str
+        For each word, what the legend says, and a colour. The most important come first.
+    """
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    codes = np.select([kinds == word for word in titles], range(len(titles)))
+    some = np.sort(np.argsort(codes.mean(axis=1), kind="stable")[:MOST_DRAWN_ROWS])
+    codes, rows = codes[some], kinds.index[some]
+    axes = style.single_panel(width, 1)
+    space = width - 0.5 - style.widest(axes.figure, _row_names(rows))
+    colours = ListedColormap([colour for _, colour in titles.values()])
+    _squares(axes, codes.astype(float), cmap=colours, vmin=-0.5, vmax=len(titles) - 0.5)
+    names = style.name_columns(axes, kinds.columns, space / len(kinds.columns))
+    _name_rows(axes, rows, codes)
+    axes.figure.set_figheight(_tall(codes, rows) + names + 0.1)
+    used = [title for code, title in enumerate(titles.values()) if (codes == code).any()]
+    handles = [Patch(facecolor=colour, edgecolor=GREY, label=text) for text, colour in used]
+    return style.legend_above(axes.figure, handles)
+
+
+@drawn
 def map_of_places(shares, *, width=FULL) -> Drawing:
     """Draw how much is missing by unit and time, in a panel for each title.
 
