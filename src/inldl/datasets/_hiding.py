@@ -9,6 +9,7 @@ import numpy as np
 from inldl.randomness import generator_from
 from inldl.rows.checks import as_degrees, check_choice, check_number, like
 from inldl.rows.panel import Panel
+from inldl.rows.protection import also_suppressed
 
 LONGEST_SPELL = 12  # rows, such as the months of a year
 
@@ -23,6 +24,7 @@ def hide(
     unit=None,
     time=None,
     renormalise=False,
+    secondary=False,
     random_state=None,
 ) -> Any:
     r"""Return a copy of `y` with more degrees missing (NaN).
@@ -89,6 +91,9 @@ def hide(
         Divide what is left of each row by its sum, as where missing labels were dropped: only
         ratios of observed degrees are then known, ``known="ratios"`` of a method. A row of which
         nothing is left but zeros keeps them.
+    secondary : bool, default=False
+        With "suppressed", of counts: also hide as many others as are needed so that none of the
+        suppressed ones follows from the totals of rows and columns, as offices do.
     random_state : int, RandomState instance, Generator or None, default=None
         For the random choice.
 
@@ -122,6 +127,10 @@ def hide(
     """
     about = threshold, labels, unit, time
     degrees, observed = _observed(y, rate, mechanism, random_state, *about)
+    if secondary:
+        if mechanism != "suppressed" or np.isnan(degrees).any():
+            raise ValueError('secondary=True needs mechanism="suppressed" and complete counts.')
+        observed = observed & ~also_suppressed(degrees.astype(np.float64), ~observed)
     left = np.where(observed, degrees, np.nan)
     return like(y, renormalised(left) if renormalise else left)
 

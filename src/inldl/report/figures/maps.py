@@ -12,7 +12,7 @@ from inldl.text import counted
 SHADES = "Blues"  # from white to dark: printed in grey it keeps its order
 TWO_SIDED = "PuOr_r"
 MOST_DRAWN_FEATURES = 15
-MOST_DRAWN_ROWS = 400
+MOST_DRAWN_ROWS, MOST_NAMED_ROWS = 400, 60
 LETTER = 0.08  # inches of a letter
 LONGEST_ROW = 14  # characters of the name of a row
 OBSERVED = "#0072b2"
@@ -251,7 +251,7 @@ def _pattern(axes, observed, counts):
 def map_of_kinds(kinds, titles, *, width=FULL) -> Drawing:
     """Draw of which kind each cell of a table is.
 
-    Of many rows, 400 are drawn: those with the most cells of the first kinds.
+    Of many rows, 60 are drawn: those with the most cells of the first kinds.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def map_of_kinds(kinds, titles, *, width=FULL) -> Drawing:
     from matplotlib.patches import Patch
 
     codes = np.select([kinds == word for word in titles], range(len(titles)))
-    some = np.sort(np.argsort(codes.mean(axis=1), kind="stable")[:MOST_DRAWN_ROWS])
+    some = np.sort(np.argsort(codes.mean(axis=1), kind="stable")[:MOST_NAMED_ROWS])
     codes, rows = codes[some], kinds.index[some]
     axes = style.single_panel(width, 1)
     space = width - 0.5 - style.widest(axes.figure, _row_names(rows))
