@@ -138,6 +138,11 @@ class CountGraph:
         return bool(self.rows.counts.whole)
 
     @property
+    def over_rows(self) -> bool:
+        """Whether there are sums over rows."""
+        return len(self.supply) > len(self.own) + 1
+
+    @property
     def n_holes(self) -> int:
         """How many of the edges are holes of rows."""
         return len(self.row)
@@ -177,35 +182,36 @@ class CountGraph:
             out[n:] = (arriving + self.supply)[self.tail[n:]]
         return out
 
-    def balanced(self, response: Response) -> Array | None:
+    def balanced(self, response: Response, steps: int = STEPS) -> tuple[Array, bool]:
         r"""Return the numbers z that have the known sums, for a response to prices of the nodes.
 
         z is `response(h)`, followed by its slopes, where :math:`h_e` is the price of the tail of
         an edge less that of its head. Newton's method finds the prices of sums over rows; those
-        of rows follow from these, one by one. None if there are no such numbers.
+        of rows follow from these, one by one. Also says whether it has found them.
         """
         signs, supply, n = self.matrix, self.supply[:-1], len(self.own)
         gap, price = EXACT * max(1.0, np.abs(supply).max(initial=0)), np.zeros(len(supply))
-        (z, slope), damping = self._with_rows_closed(response, price, gap), DAMPED
-        for _ in range(STEPS):
+        (z, slope), damping = self._with_rows_closed(response, price, gap, steps), DAMPED
+        for _ in range(steps):
             lack = supply - signs @ z
-            if np.abs(lack).max(initial=0) <= gap:
-                return z
-            if len(lack) == n:
-                return None
+            found = np.abs(lack).max(initial=0) <= gap
+            if found or len(lack) == n:
+                return z, found
             step, before = _solved(signs, slope, lack, n, damping), price.copy()
             length, rise = 1.0, lack[n:] @ step[n:]
             while True:
                 price = before + length * step
-                z, slope = self._with_rows_closed(response, price, gap)
+                z, slope = self._with_rows_closed(response, price, gap, steps)
                 over = (supply - signs @ z)[n:] @ step[n:] < -rise / 2
                 if not over or length < SHORTEST_STEP:
                     break
                 length /= 2
             damping = max(damping / 10, LEAST_DAMPED) if length == 1 else min(10 * damping, DAMPED)
-        return None
+        return z, False
 
-    def _with_rows_closed(self, response: Response, price: Array, gap: float) -> Any:
+    def _with_rows_closed(
+        self, response: Response, price: Array, gap: float, steps: int
+    ) -> tuple[Array, Array]:
         """Return a response once the prices of rows are such that rows have their sums.
 
         Newton's method, or halving where it leaves the interval that holds the price. The prices
@@ -214,7 +220,7 @@ class CountGraph:
         signs, own = self.matrix, price[: len(self.own)]
         low, high = np.full(len(own), -np.inf), np.full(len(own), np.inf)
         reach = np.ones(len(own))
-        for _ in range(STEPS):
+        for _ in range(steps):
             z, slope = response(signs.T @ price)
             lack = (self.supply[:-1] - signs @ z)[: len(own)]
             open_ = np.abs(lack) > gap / 10
@@ -227,7 +233,7 @@ class CountGraph:
             step = np.where(stuck, np.sign(lack) * reach, step)
             reach = np.where(stuck, 2 * reach, reach)
             new = own + step
-            past = (new <= low) | (new >= high)  # both ends are known then
+            past = ((new <= low) | (new >= high)) & np.isfinite(low) & np.isfinite(high)
             new[past] = (low[past] + high[past]) / 2
             own[:] = np.where(open_, new, own)
         return z, slope
@@ -237,7 +243,7 @@ class CountGraph:
 
         Sums that contradict each other are refused.
         """
-        flow = np.clip(values, self.lower, self.upper)
+        flow = np.clip(np.rint(values) if self.whole else values, self.lower, self.upper)
         out, arriving = (
             np.bincount(end, flow, minlength=len(self.supply)) for end in (self.tail, self.head)
         )

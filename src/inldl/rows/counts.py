@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import expit, gammaln, logit
 
-from inldl.rows.aggregates import CountGraph
+from inldl.rows.aggregates import STEPS, CountGraph
 from inldl.rows.grid import TRUSTED_CORRELATION
 from inldl.rows.partial import PartialRows
 
@@ -28,6 +28,7 @@ LEAST_KNOWN, RELATIVE = 1e-6, 1e-3  # variances; the latter relative to the mean
 LEAST_OVER = 1e-3  # variance beyond that of a Poisson distribution, relative to that
 EDGE, MOST_SLOPE = 1e-6, 10.0
 FREE = 100.0  # variance of an unknown sum, relative to that of its counts
+FIRST_STEPS = 8  # of Newton's method, before it is known what sums leave no choice
 MOST_PRICE = 50.0  # the logarithm of how much more probable a count can be than the next
 
 
@@ -97,17 +98,31 @@ class FilledCounts:
         graph, total = self.graph, rows.counts.total
         at, of_holes = (graph.row, graph.label), total[graph.row]
         self._mean, self._spread = expected[at] * of_holes, variance[at] * of_holes**2
-        start = graph.some_flow(graph.with_unknown_sums(self._mean))
+        start, found = graph.with_unknown_sums(self._mean), False
+        self.flow, self.certain = start, np.zeros(len(start), bool)
+        if graph.whole and graph.over_rows:  # begin near what is found, or it takes long
+            found = self._fill(start, FIRST_STEPS)
+            start = graph.rounded(self.flow)
+        start = graph.some_flow(start)
         self.certain = graph.certain(start)
-        n_values = (graph.upper - graph.lower)[: graph.n_holes] + 1
-        few = ~self.certain[: graph.n_holes] & (n_values <= MOST_VALUES) & graph.whole
-        self.few = np.flatnonzero(few)
-        self.flow, self.slope = self._balanced(start, self._mean, self._spread, self.few)
+        if not found or self.certain.any():
+            found = self._fill(start)
+            self.flow = self.flow if found else start
+
+    def _fill(self, start: Array, steps: int = STEPS) -> bool:
+        """Set the flow near what is expected; say whether it was found."""
+        graph, n = self.graph, self.graph.n_holes
+        n_values = (graph.upper - graph.lower)[:n] + 1
+        self.few = np.flatnonzero(~self.certain[:n] & (n_values <= MOST_VALUES) & graph.whole)
+        self._whole = self._whole_numbers(self.few)
+        about = self._mean, self._spread, self.few, steps
+        self.flow, self.slope, found = self._balanced(start, *about)
+        return found
 
     def _balanced(
-        self, start: Array, values: Array, variance: Array, few: Array
-    ) -> tuple[Array, Array]:
-        """Return a flow near values of the holes, and how it changes with prices.
+        self, start: Array, values: Array, variance: Array, few: Array, steps: int = STEPS
+    ) -> tuple[Array, Array, bool]:
+        """Return a flow near values of the holes, how it changes with prices, and if it was found.
 
         What is certain stays as it is at the `start`; `few` are those of few whole values.
         """
@@ -123,12 +138,12 @@ class FilledCounts:
                 z[few], slope[few] = self._whole.moments(price[few])
             return z, slope
 
-        found = graph.balanced(response)
-        return start if found is None else np.clip(found, graph.lower, graph.upper), slope
+        flow, found = graph.balanced(response, steps)
+        return np.clip(flow, graph.lower, graph.upper), slope, found
 
-    @cached_property
-    def _whole(self) -> _WholeNumbers:
-        graph, few = self.graph, self.few
+    def _whole_numbers(self, few: Array) -> _WholeNumbers:
+        """Return how counts of few values are distributed."""
+        graph = self.graph
         size = np.log(np.maximum(self._mean[few], LEAST_EXPECTED))
         summed, label = graph.summed[few], graph.label[few]
         n_labels = self.rows.y.shape[1]
@@ -167,8 +182,9 @@ class FilledCounts:
             at = (np.cumsum(self._given_sums, axis=1) < level).sum(axis=1, keepdims=True)
             k = self._whole.values
             values[self.few] = np.take_along_axis(k, np.minimum(at, k.shape[1] - 1), 1)[:, 0]
-        nothing = np.empty(0, int)
-        return self.degrees(self._balanced(self.flow, values, self.slope[:n], nothing)[0])
+        about = values, self.slope[:n], np.empty(0, int)
+        flow, _, found = self._balanced(self.flow, *about)
+        return self.degrees(flow if found else self.graph.some_flow(flow))
 
     def ranges(self) -> tuple[Array, Array]:
         """Return the smallest and the largest degrees that bounds and sums allow at the holes."""
