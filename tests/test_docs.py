@@ -72,6 +72,7 @@ TABLES = (
     "inspect",
     "compare",
     "ask",
+    "audit",
     "export",
     "model info",
     "studio",
@@ -203,11 +204,12 @@ def run_commands(text, monkeypatch):
 
     for line in text.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
+        code = int((re.findall(r"# exit code (\d)", line) or ["0"])[0])
         assert words[0] == "inldl", f"only inldl commands can be run: {line}"
         monkeypatch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit) as ended:
             main()
-        assert not ended.value.code, line
+        assert (ended.value.code or 0) == code, line
 
 
 def assert_shows(text, printed):

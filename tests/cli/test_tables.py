@@ -14,7 +14,8 @@ import pytest
 from budget_survey import LABELS, budget_survey
 from inldl.processes import reset_peak_memory
 
-COMMANDS = ("complete", "fit", "predict", "evaluate", "inspect", "compare", "ask", "export")
+COMMANDS = ("complete", "fit", "predict", "evaluate", "inspect", "compare", "ask", "audit")
+COMMANDS += ("export",)
 
 
 def test_help_has_an_example_of_each_command(inldl):

@@ -55,7 +55,8 @@ def disclosure_page(found: Disclosure, table: str, notes: Sequence[str] = ()) ->
         sections.append(Section("Cells that are given away", [Paragraph(text), shown]))
     if len(found.further):
         shown = _listed(found.further, ("value",), "further-cells")
-        sections.append(Section("Further cells to suppress", [shown]))
+        text = "If these published cells were suppressed, too, the others would be safe."
+        sections.append(Section("Further cells to suppress", [Paragraph(text), shown]))
     return Document(f"What {table} gives away", summary, facts, notes, sections)
 
 
