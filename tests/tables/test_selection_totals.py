@@ -87,10 +87,31 @@ def test_a_row_that_is_the_sum_of_all_others_is_named(counts, tmp_path):
     read = read_table(saved(table, tmp_path), "red,green,blue", total="all")
     assert read.notes[-1] == (
         "The last row (Line 32) is the sum of all others, so it is a total, not a row of its own; "
-        "remove it, or the model learns from it as from any other row."
+        "say --column-totals last-row (column_totals='last-row' in Python), or remove it, or the "
+        "model learns from it as from any other row."
     )
+    told = read_table(
+        saved(table, tmp_path), "red,green,blue", total="all", column_totals="last-row"
+    )
+    assert "sum of all others" not in str(told.notes)
+    assert len(told.y) == len(read.y) - 1
     read = read_table(saved(table[:-1], tmp_path), "red,green,blue", total="all")
     assert "sum of all others" not in str(read.notes)
+
+
+def test_a_total_above_columns_with_holes_is_known_by_its_name(counts, tmp_path):
+    table = counts.drop(columns="age").assign(all=counts[["red", "green", "blue"]].sum(axis=1))
+    last = table.sum()
+    table.iloc[3:9, 0] = table.iloc[2:7, 1] = table.iloc[10:12, 2] = np.nan
+    table["town"] = [f"town {i}" for i in range(30)]
+    table = pd.concat([table, last.to_frame().T.assign(all=np.nan, town="Total")])
+    read = read_table(saved(table, tmp_path), "red,green,blue", total="all")
+    assert (
+        "The last row (Line 32) is named 'Total'; if it sums up the others, say" in read.notes[-1]
+    )
+    table.iloc[-1, 0] = 1
+    read = read_table(saved(table, tmp_path), "red,green,blue", total="all")
+    assert "is named" not in str(read.notes)
 
 
 @pytest.mark.parametrize("whole", [1, 100])

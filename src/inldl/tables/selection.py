@@ -18,6 +18,7 @@ _TOTAL_ROW = re.compile(
     r"(?i)((grand|sub|in|over)?[ -]?totals?|overall|sum|(ins)?gesamt|summe|totale?s?|average|mean)"
 )
 _REMOVE = "remove it, or the model learns from it as from any other row."
+_USE = "say --column-totals last-row (column_totals='last-row' in Python), or "
 _FEW, _FEWEST = 10, 2  # rows that prove a total, and those that do if its name says so
 _MANY = 1000  # a sum of rows that is no accident
 _COARSE = 0.002  # of the whole: a label may well be a half everywhere if it is rounded to more
@@ -279,15 +280,25 @@ def notes_on_total_row(values, totals, y, features, where) -> list[str]:
     """
     counts = values if totals is None else np.column_stack([values, totals])
     for row, which in _outermost(counts):
-        name = None if y is None else _name_of_total(features.iloc[row])
+        name = _name_of_total(features.iloc[row])
+        use = _USE if which == "last" and totals is not None else ""
         if y is None and _is_sum_of_others(counts, row):
-            what = f"the sum of all others, so it is a total, not a row of its own; {_REMOVE}"
-        elif name is not None and _is_among_others(y, row):
-            what = f"named {name!r}; if it sums up the others, {_REMOVE}"
+            what = f"the sum of all others, so it is a total, not a row of its own; {use}{_REMOVE}"
+        elif name is not None and (
+            _may_be_sum(counts, row) if y is None else _is_among_others(y, row)
+        ):
+            what = f"named {name!r}; if it sums up the others, {use}{_REMOVE}"
         else:
             continue
         return [f"The {which} row ({where(row)}) is {what}"]
     return []
+
+
+def _may_be_sum(counts, row):
+    """Return whether no known number of a row is less than the others of its column together."""
+    known = ~np.isnan(counts[row])
+    others = np.nansum(np.delete(counts, row, axis=0), axis=0)
+    return known.any() and bool((counts[row] >= others * (1 - 1e-9))[known].all())
 
 
 def _is_sum_of_others(counts, row):
