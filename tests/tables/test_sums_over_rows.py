@@ -136,6 +136,7 @@ def test_totals_in_another_file(tmp_path, counts, without_trees, kind):
         ({}, {"parent": "region"}, "say which column holds their names .--id."),
         ({}, {"parent": "region", "id": "area"}, "Line 2: it is part of 'South' .* no row of"),
         ({}, {"column_totals": {"x": 3}}, "'x' has a total, but is no label"),
+        ({}, {"parent": "state", "id": "area"}, "No column .--parent. found for 'state'"),
         ({}, {"column_totals": {"a": "many"}}, "The total 'many' of 'a' is no number"),
     ],
 )  # fmt: skip

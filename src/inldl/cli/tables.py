@@ -235,7 +235,7 @@ def audit(
     context: typer.Context,
     table: o.File,
     labels: o.Labels = None,
-    near: Annotated[float, typer.Option(help=_NEAR, min=0)] = 0.1,
+    near: Annotated[float, typer.Option(help=_NEAR, min=0, max=1)] = 0.1,
     method: o.Method = "auto",
     out: Annotated[Path | None, o.out(_AUDIT_OUT)] = None,
     *,

@@ -63,7 +63,7 @@ def audit_table(file, model, *, scale, near=0.1, normalize=False) -> Disclosure:
     -------
     Disclosure
     """
-    check_number("near", near, low=0)
+    check_number("near", near, low=0, below=1)
     ids = id_columns(file, model)
     pieces = list(pieces_for(model, file, ids, "reading rows"))
     found = rows_together(file, model, pieces, scale, normalize)

@@ -283,9 +283,12 @@ class TableFile:
             )
         return SumsOverRows.find(self)
 
-    def like(self, path) -> "TableFile":
-        """Return another file with the same labels, and nothing else in particular."""
-        return TableFile(path, self.labels, na=self.options.na, mark=self.options.mark)
+    def like(self, path) -> "TableFile | None":
+        """Return another file with the labels of this one that it has; None if they are few."""
+        words = {"na": self.options.na, "mark": self.options.mark}
+        names = TableFile(path, None, **words).source.names
+        labels = [name for name in self.labels if name in names]
+        return TableFile(path, labels, **words) if len(labels) > 1 else None
 
     def whole_piece(self, features=()) -> Piece:
         """Return all rows as one piece, with some columns, as text."""

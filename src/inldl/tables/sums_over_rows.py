@@ -11,6 +11,7 @@ import numpy as np
 
 from inldl.rows.aggregates import Aggregates, Counts
 from inldl.rows.checks import rounding_gap
+from inldl.tables.selection import named_by
 from inldl.tables.table import Bounds, Piece, read_bounds
 from inldl.tables.table_rows import id_texts
 from inldl.text import counted
@@ -37,8 +38,10 @@ class SumsOverRows:
     def find(cls, file: Any) -> SumsOverRows:
         """Read what a file says of sums over rows; refuse what contradicts itself."""
         wanted, parent = file.options.column_totals, file.options.parent
+        if parent is not None:
+            parent, *_ = named_by(file.source.names, [parent], "column (--parent)")
         piece = file.whole_piece(list(dict.fromkeys([*file.ids, *filter(None, [parent])])))
-        up = np.full(piece.size, -1) if parent is None else _parents(piece, file)
+        up = np.full(piece.size, -1) if parent is None else _parents(piece, file, parent)
         if wanted == LAST_ROW:
             up[:-1] = np.where(up[:-1] < 0, piece.size - 1, up[:-1])
         rows = np.unique(up[up >= 0])
@@ -152,9 +155,9 @@ def _totals_of(piece, others, sums):
     return _sums_of(_own_totals(piece)[others], sums)
 
 
-def _parents(piece, file):
+def _parents(piece, file, column):
     """Return the number of the row that each row is part of, -1 if of none."""
-    column, where = file.options.parent, file.place_of()
+    where = file.place_of()
     if not file.ids:
         raise ValueError(
             f"The column {column!r} (--parent) names rows of the table; say which column holds "
@@ -190,17 +193,23 @@ def _parents(piece, file):
 
 def _given_totals(totals, file):
     """Return the bounds of given totals, of shape (2, n_labels)."""
+    out = np.repeat([[0.0], [np.inf]], len(file.labels), axis=1)
     if not isinstance(totals, Mapping):
-        piece = file.like(totals).whole_piece()
-        if piece.size != 1:
-            problem = f"{totals} has {counted(piece.size, 'row')} of totals, not one"
-            raise ValueError(_TOTALS.format(problem))
-        limits = piece.limits(file.labels, file.whole_numbers)
-        return np.array([end[0] for end in limits.box])
+        other = file.like(totals)
+        piece = None if other is None else other.whole_piece()
+        if piece is None or piece.size != 1:
+            problem = (
+                "no two columns named as labels" if piece is None else counted(piece.size, "row")
+            )
+            raise ValueError(
+                _TOTALS.format(f"{totals} has {problem}, and needs one row of totals")
+            )
+        at = [file.labels.index(name) for name in other.labels]
+        out[:, at] = np.vstack(piece.limits(other.labels, file.whole_numbers).box)
+        return out
     strange = [name for name in totals if name not in file.labels]
     if strange:
         raise ValueError(_TOTALS.format(f"{strange[0]!r} has a total, but is no label"))
-    out = np.repeat([[0.0], [np.inf]], len(file.labels), axis=1)
     for name, value in totals.items():
         exact = isinstance(value, Real)
         found = (value, value, 0) if exact else read_bounds(value, file.format)

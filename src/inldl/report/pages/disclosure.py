@@ -40,6 +40,7 @@ def disclosure_page(found: Disclosure, table: str, notes: Sequence[str] = ()) ->
         f"Of {guessed:,} more, a model is {COVERAGE:.0%} sure to within {near}.",
         *_advice(found),
     ]
+    summary = summary if n else ["No cell is missing, so none is suppressed."]
     facts = [("Table", table), ("Rows", f"{len(found.kinds):,}")]
     facts.append(("Labels", f"{len(found.kinds.columns):,}"))
     caption = "The table; rows with most cells that are given away, if there are many."
