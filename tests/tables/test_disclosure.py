@@ -80,6 +80,21 @@ def test_a_cycle_of_suppressed_cells_is_safe_but_bounds_may_narrow_it(
     assert (found.cells["least"] >= at).all()
 
 
+def test_a_suppressed_sum_of_rows_is_computed_from_its_rows(tmp_path, counts, without_trees):
+    frame = pd.DataFrame(counts, columns=LABELS).assign(region=["North", "South"] * 6)
+    sums = frame.groupby("region")[LABELS].sum().reset_index().rename(columns={"region": "area"})
+    table = pd.concat([frame.assign(area=[f"r{k}" for k in range(12)]), sums])
+    table["n"] = table[LABELS].sum(axis=1)
+    table.loc[table["area"] == "North", "c"] = np.nan
+    path = tmp_path / "regions.csv"
+    table.to_csv(path, index=False)
+    found = audited(TableFile(path, LABELS, total="n", id="area", parent="region"))
+    (cell,) = found.cells.to_dict("records")
+    assert (cell["area"], cell["label"], cell["kind"]) == ("North", "c", "computed")
+    assert cell["least"] == cell["estimate"] == counts[::2, 2].sum()
+    assert found.n_open == 1
+
+
 def test_narrow_ranges_count_by_how_near_they_are(tmp_path, counts, without_trees):
     counts[[2, 6], [0, 0]] = 1000, 1100
     counts[[2, 6], [3, 3]] = 12, 10  # these can change by 22 at most

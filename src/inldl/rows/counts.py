@@ -95,9 +95,9 @@ class FilledCounts:
     def __init__(self, rows: PartialRows, expected: Array, variance: Array):
         assert rows.counts is not None
         self.rows, self.graph = rows, CountGraph.of(rows)
-        graph, total = self.graph, rows.counts.total
-        at, of_holes = (graph.row, graph.label), total[graph.row]
-        self._mean, self._spread = expected[at] * of_holes, variance[at] * of_holes**2
+        graph, at = self.graph, (self.graph.row, self.graph.label)
+        self._units = rows.counts.total[graph.row]
+        self._mean, self._spread = expected[at] * self._units, variance[at] * self._units**2
         start, found = graph.with_unknown_sums(self._mean), False
         self.flow, self.certain = start, np.zeros(len(start), bool)
         if graph.whole and graph.over_rows:  # begin near what is found, or it takes long
@@ -161,22 +161,19 @@ class FilledCounts:
     def rounded(self, degrees: Array) -> Array:
         """Return rows whose counts are whole numbers near those of some completed rows."""
         graph = self.graph
-        assert self.rows.counts is not None
-        near = degrees[graph.row, graph.label] * self.rows.counts.total[graph.row]
+        near = degrees[graph.row, graph.label] * self._units
         return self.degrees(graph.rounded(graph.with_unknown_sums(near)))
 
     def _put(self, numbers: Array, elsewhere: Array) -> Array:
         """Return a table of degrees that has counts at its holes."""
         graph, out = self.graph, elsewhere.astype(np.float64)
-        assert self.rows.counts is not None
-        out[graph.row, graph.label] = numbers[: graph.n_holes] / self.rows.counts.total[graph.row]
+        out[graph.row, graph.label] = numbers[: graph.n_holes] / self._units
         return out
 
     def drawn(self, degrees: Array, generator: np.random.Generator) -> Array:
         """Return rows at random, near degrees that were drawn without the sums over rows."""
         graph, n = self.graph, self.graph.n_holes
-        assert self.rows.counts is not None
-        values = degrees[graph.row, graph.label] * self.rows.counts.total[graph.row]
+        values = degrees[graph.row, graph.label] * self._units
         if len(self.few):
             level = generator.random((len(self.few), 1))
             at = (np.cumsum(self._given_sums, axis=1) < level).sum(axis=1, keepdims=True)
@@ -222,10 +219,9 @@ class FilledCounts:
         The `coverage` is one of each row.
         """
         graph, n = self.graph, self.graph.n_holes
-        assert self.rows.counts is not None
-        at, total = (graph.row, graph.label), self.rows.counts.total[graph.row]
+        at = graph.row, graph.label
         moved = self.flow[:n] - self._mean[:n]
-        ends = np.array([end[at] * total + moved for end in (lower, upper)])
+        ends = np.array([end[at] * self._units + moved for end in (lower, upper)])
         if len(self.few):
             level = np.broadcast_to(coverage, len(self.rows))[graph.row[self.few]]
             ends[:, self.few] = shortest_runs(self._whole.values, self._given_sums, level)

@@ -77,31 +77,49 @@ def audit_table(file, model, *, scale, near=0.1, normalize=False) -> Disclosure:
     report("working out what totals and bounds allow")
     graph = CountGraph.of(known)
     at, units = (graph.row, graph.label), counts.total[graph.row]
-    flow = graph.some_flow(graph.with_unknown_sums(filled[at] * units))
-    least, most = graph.ranges(flow, np.arange(graph.n_holes))
-    low, high = (end[at] * units for end in ends) if ends else np.full((2, len(units)), np.nan)
-    estimate = filled[at] * units
-    certain, narrow = graph.certain(flow)[: graph.n_holes], narrow_ranges(least, most, near)
-    which = [certain, narrow, narrow_ranges(low, high, near)]
+    estimate = graph.with_unknown_sums(filled[at] * units)
+    flow, n = graph.some_flow(estimate), graph.n_holes
+    edges, row, label = _suppressed(file, graph, numbers, found.joined)
+    least, most = graph.ranges(flow, edges)
+    low, high = np.full((2, len(edges)), np.nan)
+    if ends:
+        low[:n], high[:n] = (end[at] * units for end in ends)
+    narrow = narrow_ranges(least, most, near)
+    which = [graph.certain(flow)[edges], narrow, narrow_ranges(low, high, near)]
     kind = np.select(which, ["computed", "narrow", "guessed"], "open")
-    names = _names(found.joined.features.iloc[numbers], ids, numbers)
-    about = {"least": least, "most": most, "estimate": estimate, "low": low, "high": high}
-    cells = _cells(names, file.labels, *at).assign(**about, kind=kind)
+    names = _names(found.joined.features, ids)
+    about = {"least": least, "most": most, "estimate": estimate[edges], "low": low, "high": high}
+    cells = _cells(names, file.labels, row, label).assign(**about, kind=kind)
     report("looking for further cells to suppress")
-    further, n_open = further_cells(known, flow[: graph.n_holes], near, narrow)
-    value = known.y[further] * counts.total[further[0]]
-    more = _cells(names, file.labels, *further).assign(value=value)
-    kinds = np.full(known.y.shape, "published", dtype=object)
-    kinds[at], kinds[further] = kind, "suppress"
+    further, n_open = further_cells(known, flow[:n], near, narrow[:n])
+    place = numbers[further[0]], further[1]
+    more = _cells(names, file.labels, *place)
+    more = more.assign(value=known.y[further] * counts.total[further[0]])
+    kinds = np.full((len(names), len(file.labels)), "published", dtype=object)
+    kinds[row, label], kinds[place] = kind, "suppress"
     kinds = pd.DataFrame(kinds, columns=file.labels, index=names.index)
-    return Disclosure(cells, more, kinds, near, n_open)
+    return Disclosure(cells, more, kinds, near, n_open + int(narrow[n:].sum()))
 
 
-def _names(features, ids, numbers):
-    """Return the ids of rows, with a row of names for each, and how the rows are called."""
-    frame = pd.DataFrame({name: id_texts(features, [name]) for name in ids})
-    texts = id_texts(features, ids) if ids else [f"row {number + 1}" for number in numbers]
-    frame.insert(0, "row", numbers + 1)
+def _suppressed(file, graph, numbers, piece):
+    """Return the edges of suppressed cells, also of rows that are sums, their rows and labels."""
+    edges, sums = np.arange(graph.n_holes), file.over_rows
+    if sums is None:
+        return edges, numbers[graph.row], graph.label
+    a, j = np.nonzero(sums.aggregates.lower != sums.aggregates.upper)  # in the order of edges
+    of_rows = np.flatnonzero(a < len(sums.rows))
+    row, label = sums.rows[a[of_rows]], j[of_rows]
+    missing = np.isnan(piece.values[row, label])
+    edges = np.concatenate([edges, graph.n_holes + of_rows[missing]])
+    row = np.concatenate([numbers[graph.row], row[missing]])
+    return edges, row, np.concatenate([graph.label, label[missing]])
+
+
+def _names(features, ids):
+    """Return the numbers and ids of rows; the index is how rows are called."""
+    frame = pd.DataFrame({"row": np.arange(1, len(features) + 1)})
+    frame = frame.assign(**{name: id_texts(features, [name]) for name in ids})
+    texts = id_texts(features, ids) if ids else [f"row {number}" for number in frame["row"]]
     return frame.set_axis(pd.Index(texts, name=", ".join(ids) or "row"))
 
 
