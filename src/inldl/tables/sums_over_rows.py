@@ -59,7 +59,9 @@ class SumsOverRows:
             lower, upper = np.vstack([lower, given[0]]), np.vstack([upper, given[1]])
             within, names = np.append(within, -1), [*names, ""]
         sums = Aggregates(of, lower, upper, within, tuple(names))
-        found = cls(rows, others, sums, file.place_of(), _totals_of(piece, others, sums))
+        found = cls(
+            rows, others, sums, file.place_of(), _sums_of(_own_totals(piece)[others], sums)
+        )
         found._check_totals(piece)
         return found if file.whole_numbers else found._loosened(piece)
 
@@ -149,10 +151,6 @@ def _sums_of(numbers, sums):
             break
         out = more
     return out
-
-
-def _totals_of(piece, others, sums):
-    return _sums_of(_own_totals(piece)[others], sums)
 
 
 def _parents(piece, file, column):
