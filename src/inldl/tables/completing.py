@@ -153,11 +153,9 @@ def _filled_together(file, model, pieces, options, scale, normalize, seed):
     counts = rows.rows.counts
     with placed(file.place_of(at), file.labels):
         completed, *ends = rows.fill(options.coverage, options.joint)
-    draws = (
-        rows.draw(options.n_draws, seed) if options.n_draws else np.empty((0, *completed.shape))
-    )
+    tables = [completed, *(rows.draw(options.n_draws, seed) if options.n_draws else ())]
     if options.whole:
-        completed, draws = rows.whole(completed), np.array([rows.whole(table) for table in draws])
+        tables = [rows.whole(table) for table in tables]
     possible = rows.possible() if options.ranges else ()
 
     def full(table, of_sums):
@@ -165,22 +163,13 @@ def _filled_together(file, model, pieces, options, scale, normalize, seed):
         out[at], out[sums.rows] = table, of_sums
         return out
 
-    known_sums = sums.limits_as_degrees()
-    completed, draws = (
-        full(completed, sums.summed(completed, counts.total)),
-        [full(table, sums.summed(table, counts.total)) for table in draws],
-    )
-    ends, possible = (
-        [full(end, limit) for end, limit in zip(pair, known_sums, strict=True)]
-        if len(pair)
-        else ()
-        for pair in (ends, possible)
-    )
+    completed, *draws = (full(each, sums.summed(each, counts.total)) for each in tables)
+    limits = sums.limits_as_degrees()
+    ends, possible = (list(map(full, pair, limits)) for pair in (ends, possible))
     exact = full(rows.are_exact(), False)
     for piece in pieces:
         part, whole = piece.rows, file.known(piece, scale, normalize=normalize)
-        tables = np.array([table[part] for table in draws])
-        drawn = _DrawnRows(whole, tables)
+        drawn = _DrawnRows(whole, np.array([table[part] for table in draws]))
         about = [end[part] for end in ends], tuple(end[part] for end in possible), exact[part]
         yield FilledPiece(piece, whole, drawn, completed[part], *about)
 
