@@ -53,6 +53,7 @@ def complete(
         inldl complete votes.csv --long "id=county,label=party,value=votes" -o whole.csv
         inldl complete survey.csv -l "emo_*" -o whole.csv --draws 20
         inldl complete counts.csv -l "age_*" -o whole.csv --total persons --whole
+        inldl complete counts.csv -l "age_*" -o whole.csv --total persons --column-totals last-row
         inldl complete diary.csv -l "beer,wine,milk" -o whole.csv --sum "alcohol=beer,wine"
         inldl complete survey.csv -l "emo_*" -o whole.csv --answers ask.csv
         inldl complete rescaled.csv -l "emo_*" -o whole.csv --ratios
