@@ -169,3 +169,13 @@ def test_rounded_counts_need_not_sum_exactly(tmp_path, without_trees):
     found, *_ = completed(tmp_path, frame, {"column_totals": "last-row"})
     np.testing.assert_allclose(found[LABELS][:-1].sum(), totals, atol=1.6)
     np.testing.assert_allclose(found[LABELS].sum(axis=1), found["total"], atol=1e-6)
+
+
+def test_rows_that_are_part_of_each_other_are_refused(tmp_path, counts):
+    frame, _ = suppressed(counts)
+    frame.loc[[0, 1], "region"] = ["r1", "r0"]
+    frame.loc[2:, "region"] = ""
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    options = {"total": "total", "id": "area", "parent": "region"}
+    with pytest.raises(ValueError, match="Line 2: it is a part of itself"):
+        TableFile(tmp_path / "table.csv", LABELS, **options).read()
