@@ -329,8 +329,8 @@ def _solved(signs: Any, slope: Array, lack: Array, n_own: int, damping: float) -
 
     The first `n_own` nodes are those of rows, which have no edge in common: they are eliminated.
     """
-    weighted = signs * slope
-    own = np.asarray((weighted * signs).sum(axis=1)).ravel()
+    weighted = signs.multiply(slope).tocsr()
+    own = weighted.multiply(signs).sum(axis=1)
     usual = slope[slope > 0].mean() if slope.any() else 1.0
     own = np.where(own > 0, own * (1 + damping), usual)
     if n_own == len(lack):
