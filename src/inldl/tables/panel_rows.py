@@ -233,7 +233,7 @@ class PanelRows:
     def n_shared(self, X: Any, encoded: Any, y: Array) -> int:
         """Return how many rows have the unit, time, features and degrees of a row of the fit."""
         given = _places(self._read(X), encoded) + 3 * degree_keys(y)
-        return int(np.isin(given, self.places + 3 * degree_keys(self.degrees)).sum())
+        return int(np.isin(given, self.places + 3 * degree_keys(self.degrees), kind="sort").sum())
 
     def _read(self, X: Any) -> Panel:
         """Return where rows belong; new units are none of the units of one row of the fit."""
@@ -263,7 +263,7 @@ class PanelRows:
         if len(new):
             others, model = panel.take(new), self._model(self.weights)
             if self.time is not None:
-                again = np.isin(self.places, places[new])[:, None]
+                again = np.isin(self.places, places[new], kind="sort")[:, None]
                 model.y = np.where(again, np.nan, self.degrees)
             predicted[new] = model.predict(others, y[new], self._told_of(places[new], told, new))
             holes = np.isnan(np.concatenate([model.y, y[new]]))
