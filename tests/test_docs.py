@@ -139,8 +139,6 @@ def test_the_api_pages_list_the_public_names(monkeypatch):
 
 def test_the_page_of_solvers_has_every_module():
     text = (DOCS / "api_solvers.rst").read_text("utf-8")
-    there = [path.stem for path in Path(solvers.__file__).parent.glob("*.py")]
-    assert sorted({*there} - {"__init__"}) == solvers.__all__
     assert re.findall(r"automodule:: inldl\.solvers\.(\w+)", text) == solvers.__all__
 
 

@@ -44,9 +44,11 @@ def test_all_sums_hold_and_bounds_are_kept():
     whole = found.rounded(found.degrees()) * rows.counts.total[:, None]
     np.testing.assert_allclose(whole, np.rint(whole), atol=1e-9)
     np.testing.assert_allclose(whole.sum(axis=0), counts.sum(axis=0), atol=1e-9)
+    generator, before = np.random.default_rng(0), filled
     for _ in range(3):
-        drawn = found.drawn(found.degrees(), np.random.default_rng(0))
-        drawn = drawn * rows.counts.total[:, None]
+        drawn = found.drawn(found.degrees(), generator) * rows.counts.total[:, None]
+        assert np.abs(drawn - before)[hidden].mean() > 0.1
+        before = drawn
         np.testing.assert_allclose(drawn.sum(axis=0), counts.sum(axis=0), atol=1e-6)
         assert (drawn[hidden] >= 1 - 1e-9).all()
         assert (drawn[hidden] <= 4 + 1e-9).all()

@@ -96,13 +96,19 @@ def test_regions_may_lack_totals_and_are_part_of_others(tmp_path, counts, withou
             row_of(name, "All", sums, **({"b": None, "c": "<900"} if name == "North" else {}))
         )
     table = pd.concat([pd.DataFrame(rows), frame], ignore_index=True)
-    found, _, fit = completed(tmp_path, table, {"id": "area", "parent": "region"}, whole=True)
+    how = {"whole": True, "ranges": True, "coverage": 0.9}
+    found, _, fit = completed(tmp_path, table, {"id": "area", "parent": "region"}, **how)
     assert fit.n_rows == 40
     assert any("3 rows hold sums of others" in note for note in fit.notes)
     check(found[LABELS][3:], counts, hidden)
     sums = found.iloc[3:].groupby("region")[LABELS].sum()
     assert (sums.loc["North"] == found[LABELS].iloc[1]).all()
     assert (sums.loc["South"] == found[LABELS].iloc[2]).all()
+    # All and South are known, so North is, and nothing is said of sums that are known
+    assert found.loc[1, ["b_least", "b_most", "b_low", "c_most"]].tolist() == [
+        sums.loc["North", name] for name in "bbbc"
+    ]
+    assert found.loc[[0, 2], ["b_least", "c_low"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "dict"])

@@ -42,35 +42,35 @@ def further_cells(known: PartialRows, hidden: Array, near: float, risky: Array) 
 
     `hidden` are counts that the suppressed cells may have. For each cell that is `risky`, the
     cheapest cycle of cells along which numbers can be shifted is opened; then cells that turn out
-    not to be needed are closed again.
+    not to be needed are closed again. Others stay safe whatever else is suppressed.
     """
     assert known.counts is not None
     holes, values = known.holes, known.y * known.counts.total[:, None]
     values[holes] = hidden
-    candidates = ~holes & (values > 0)
+    candidates, watched = ~holes & (values > 0), np.zeros(holes.shape, bool)
+    watched[holes] = risky
     everything = CountGraph.of(_opened(known, candidates))
     place = everything.row, everything.label
     primary = holes[place]
     cost = np.where(primary, SUPPRESSED_ALREADY, 1 + values[place] / max(values.sum(), 1.0))
-    extra, before = np.zeros(holes.shape, bool), -1
+    extra, before, left = np.zeros(holes.shape, bool), -1, watched
     for _ in range(MOST_ROUNDS):
-        if not risky.any() or extra.sum() == before:
+        if not left.any() or extra.sum() == before:
             break
-        edges, before = np.flatnonzero(primary)[risky], extra.sum()
-        for edge in edges.tolist():
+        before = extra.sum()
+        for edge in np.flatnonzero(left[place]).tolist():
             path = _cheapest_cycle(everything, cost, edge)
             cost[path] = np.minimum(cost[path], SUPPRESSED_ALREADY)
             extra[place[0][path], place[1][path]] = True
             extra &= candidates
-        risky = _risky(known, extra, values, near)
+        left = _risky(known, extra, values, near, watched)
         # They may be at their bounds; published cells can always rise and fall.
         cost = np.where(primary | extra[place], 1 / SUPPRESSED_ALREADY, cost)
-    n_open = int(risky.sum())
-    chosen = np.argwhere(extra)
+    n_open, chosen = int(left.sum()), np.argwhere(extra)
     largest = np.argsort(-values[extra], kind="stable")
     for row, label in chosen[largest][:MOST_TRIALS].tolist():
         extra[row, label] = False
-        if _risky(known, extra, values, near).sum() > n_open:
+        if _risky(known, extra, values, near, watched).sum() > n_open:
             extra[row, label] = True
     return np.nonzero(extra), n_open
 
@@ -82,21 +82,23 @@ def _opened(known, cells):
     return replace(known, y=y, lower=lower, upper=upper)
 
 
-def _risky(known, extra, values, near):
-    """Return which suppressed cells are as good as known if further ones are suppressed."""
+def _risky(known, extra, values, near, watched):
+    """Return which `watched` cells are as good as known if further ones are suppressed."""
     graph = CountGraph.of(_opened(known, extra))
-    place = graph.row, graph.label
-    flow = graph.with_unknown_sums(values[place])
-    primary = np.flatnonzero(known.holes[place])
-    return narrow_ranges(*graph.ranges(flow, primary), near)
+    place, out = (graph.row, graph.label), np.zeros(watched.shape, bool)
+    edges = np.flatnonzero(watched[place])
+    ranges = graph.ranges(graph.with_unknown_sums(values[place]), edges)
+    out[graph.row[edges], graph.label[edges]] = narrow_ranges(*ranges, near)
+    return out
 
 
 def _cheapest_cycle(graph, cost, edge):
     """Return the other edges of the cheapest cycle through an edge; none if there is no cycle."""
-    n, others = len(graph.supply), np.arange(len(cost)) != edge
-    pair = np.sort(np.stack([graph.tail, graph.head])[:, : len(cost)], axis=0)
+    n, n_cells = len(graph.supply), len(cost)
+    pair = np.sort([graph.tail[:n_cells], graph.head[:n_cells]], axis=0)
     key = pair[0] * n + pair[1]
-    order = np.lexsort((cost, key))[others[np.lexsort((cost, key))]]
+    order = np.lexsort((cost, key))
+    order = order[order != edge]
     first = order[np.unique(key[order], return_index=True)[1]]  # the cheapest between two nodes
     links = csr_array((cost[first], pair[:, first]), shape=(n, n))
     _, before = dijkstra(links, directed=False, indices=graph.head[edge], return_predecessors=True)

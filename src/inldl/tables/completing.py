@@ -148,9 +148,7 @@ def _filled_together(file, model, pieces, options, scale, normalize, seed):
     """Yield the pieces of a file whose rows have sums with those of other pieces."""
     _check_together(file, options, scale)
     pieces, sums = list(pieces), file.over_rows
-    found = rows_together(file, model, pieces, scale, normalize)
-    joined, at, rows = found.joined, found.at, found.rows
-    counts = rows.rows.counts
+    joined, known, at, rows = rows_together(file, model, pieces, scale, normalize)
     with placed(file.place_of(at), file.labels):
         completed, *ends = rows.fill(options.coverage, options.joint)
     tables = [completed, *(rows.draw(options.n_draws, seed) if options.n_draws else ())]
@@ -163,37 +161,33 @@ def _filled_together(file, model, pieces, options, scale, normalize, seed):
         out[at], out[sums.rows] = table, of_sums
         return out
 
-    completed, *draws = (full(each, sums.summed(each, counts.total)) for each in tables)
-    limits = sums.limits_as_degrees()
+    totals = joined.totals[at]
+    completed, *draws = (full(each, sums.summed(each, totals)) for each in tables)
+    *limits, certain = sums.unknown(rows.counted)
     ends, possible = (list(map(full, pair, limits)) for pair in (ends, possible))
-    exact = full(rows.are_exact(), False)
+    exact = full(rows.are_exact(), certain)
     for piece in pieces:
-        part, whole = piece.rows, file.known(piece, scale, normalize=normalize)
-        drawn = _DrawnRows(whole, np.array([table[part] for table in draws]))
+        part = piece.rows
+        drawn = _DrawnRows(known.take(part), np.array([table[part] for table in draws]))
         about = [end[part] for end in ends], tuple(end[part] for end in possible), exact[part]
-        yield FilledPiece(piece, whole, drawn, completed[part], *about)
+        yield FilledPiece(piece, drawn.rows, drawn, completed[part], *about)
 
 
-@dataclass(frozen=True, eq=False)
-class RowsTogether:
-    """All rows of a file that are no sums of others, to be filled together."""
+def rows_together(file, model, pieces, scale, normalize=False) -> tuple[Any, ...]:
+    """Return all rows of a file that a model is to fill together.
 
-    joined: Piece  # all rows of the file
-    at: Array  # the numbers of those to be filled
-    rows: Any  # `RowsToFill`
-
-
-def rows_together(file, model, pieces, scale, normalize=False) -> RowsTogether:
-    """Return all rows of a file that a model is to fill together."""
+    These are all rows as one piece, what is known of them, the numbers of those that are no sums
+    of others, and these as `RowsToFill`.
+    """
     joined, sums = Piece.joined([replace(piece, raw=None) for piece in pieces]), file.over_rows
+    known = file.known(joined, scale, normalize=normalize)
     at = np.arange(joined.size) if sums is None else sums.others
-    known = file.known(joined.take(at), scale, normalize=normalize, rows=at)
+    some = known.take(at)
     if sums is not None:
         assert joined.totals is not None
-        known = replace(known, counts=sums.counts(Counts(joined.totals[at], file.whole_numbers)))
+        some = replace(some, counts=sums.counts(Counts(joined.totals[at], file.whole_numbers)))
     with placed(file.place_of(at), file.labels):
-        rows = model.rows_to_fill(joined.features.iloc[at], known)
-    return RowsTogether(joined, at, rows)
+        return joined, known, at, model.rows_to_fill(joined.features.iloc[at], some)
 
 
 def _check_together(file, options, scale):

@@ -66,10 +66,8 @@ def audit_table(file, model, *, scale, near=0.1, normalize=False) -> Disclosure:
     check_number("near", near, low=0, below=1)
     ids = id_columns(file, model)
     pieces = list(pieces_for(model, file, ids, "reading rows"))
-    found = rows_together(file, model, pieces, scale, normalize)
-    numbers, rows = found.at, found.rows
-    total = found.joined.totals
-    total = np.full(found.joined.size, whole_of(scale)) if total is None else total
+    joined, _, numbers, rows = rows_together(file, model, pieces, scale, normalize)
+    total = np.full(joined.size, whole_of(scale)) if joined.totals is None else joined.totals
     counts = rows.rows.counts or Counts(total[numbers], False)
     known = replace(rows.rows, counts=counts)
     with placed(file.place_of(numbers), file.labels):
@@ -79,7 +77,7 @@ def audit_table(file, model, *, scale, near=0.1, normalize=False) -> Disclosure:
     at, units = (graph.row, graph.label), counts.total[graph.row]
     estimate = graph.with_unknown_sums(filled[at] * units)
     flow, n = graph.some_flow(estimate), graph.n_holes
-    edges, row, label = _suppressed(file, graph, numbers, found.joined)
+    edges, row, label = _suppressed(file, graph, numbers)
     least, most = graph.ranges(flow, edges)
     low, high = np.full((2, len(edges)), np.nan)
     if ends:
@@ -87,7 +85,7 @@ def audit_table(file, model, *, scale, near=0.1, normalize=False) -> Disclosure:
     narrow = narrow_ranges(least, most, near)
     which = [graph.certain(flow)[edges], narrow, narrow_ranges(low, high, near)]
     kind = np.select(which, ["computed", "narrow", "guessed"], "open")
-    names = _names(found.joined.features, ids)
+    names = _names(joined.features, ids)
     about = {"least": least, "most": most, "estimate": estimate[edges], "low": low, "high": high}
     cells = _cells(names, file.labels, row, label).assign(**about, kind=kind)
     report("looking for further cells to suppress")
@@ -101,18 +99,14 @@ def audit_table(file, model, *, scale, near=0.1, normalize=False) -> Disclosure:
     return Disclosure(cells, more, kinds, near, n_open + int(narrow[n:].sum()))
 
 
-def _suppressed(file, graph, numbers, piece):
+def _suppressed(file, graph, numbers):
     """Return the edges of suppressed cells, also of rows that are sums, their rows and labels."""
-    edges, sums = np.arange(graph.n_holes), file.over_rows
-    if sums is None:
-        return edges, numbers[graph.row], graph.label
-    a, j = np.nonzero(sums.aggregates.lower != sums.aggregates.upper)  # in the order of edges
-    of_rows = np.flatnonzero(a < len(sums.rows))
-    row, label = sums.rows[a[of_rows]], j[of_rows]
-    missing = np.isnan(piece.values[row, label])
-    edges = np.concatenate([edges, graph.n_holes + of_rows[missing]])
-    row = np.concatenate([numbers[graph.row], row[missing]])
-    return edges, row, np.concatenate([graph.label, label[missing]])
+    edges, row, label = np.arange(graph.n_holes), numbers[graph.row], graph.label
+    if file.over_rows is None:
+        return edges, row, label
+    more, number, of = file.over_rows.edges(graph)
+    pairs = (edges, more), (row, file.over_rows.rows[number]), (label, of)
+    return tuple(map(np.concatenate, pairs))
 
 
 def _names(features, ids):

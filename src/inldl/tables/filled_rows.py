@@ -79,12 +79,6 @@ class RowsToFill:
             self._settled(None, False)
         return vars(self).get("_kept")
 
-    def _counted(self, filled, variance) -> FilledCounts:
-        """Return counts of the rows with bounds and sums, near what was filled without these."""
-        at = self._limited
-        rows = self.rows if isinstance(at, slice) else self.rows.take(at)
-        return FilledCounts(rows, filled[at], variance[at])
-
     def _settled(self, coverage, joint):
         """Return completed rows of counts; with a coverage, the ends of intervals, too."""
         rows, at = self._free, self._limited
@@ -96,7 +90,8 @@ class RowsToFill:
         else:
             filled, ends = self.model._fill(rows, self.predicted), []
             variance = filled * (1 - filled) / np.maximum(self.rows.counts.total[:, None], 1)
-        vars(self)["_kept"] = found = self._counted(filled, variance)
+        limited = self.rows if isinstance(at, slice) else self.rows.take(at)
+        vars(self)["_kept"] = found = FilledCounts(limited, filled[at], variance[at])
         if ends:
             ends = [np.where(self.rows.holes, end, np.nan) for end in ends]
             inside = found.intervals(ends[0][at], ends[1][at], each[at])

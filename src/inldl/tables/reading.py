@@ -346,7 +346,7 @@ class TableFile:
             apart = self.totals.columns or self.totals.given
             yield self.totals.apart(piece, place) if apart else piece
 
-    def known(self, piece, scale, *, normalize=False, rows=None) -> PartialRows:
+    def known(self, piece, scale, *, normalize=False) -> PartialRows:
         """Return the degrees of a piece, bounds, and sums of labels, as fractions.
 
         Parameters
@@ -357,10 +357,8 @@ class TableFile:
             How the degrees stand in the file.
         normalize : bool
             As in `read_table`.
-        rows : ndarray of int, optional
-            The numbers of the rows, if they do not follow each other.
         """
-        where = self.place_of(rows, piece.first)
+        where = self.place_of(first=piece.first)
         return self._shares(piece, where, scale, normalize=normalize, part=True).known
 
     def written_limits(self, piece, scale) -> PartialRows:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from inldl.rows.aggregates import Aggregates, Counts
+from inldl.rows.aggregates import Aggregates, CountGraph, Counts
 from inldl.rows.checks import rounding_gap
+from inldl.rows.counts import FilledCounts
 from inldl.tables.selection import named_by
 from inldl.tables.table import Bounds, Piece, read_bounds
 from inldl.tables.table_rows import id_texts
@@ -33,6 +34,7 @@ class SumsOverRows:
     aggregates: Aggregates  # of the others; the first ones are `rows`
     where: Callable[[int], str]  # a row of the file stands
     totals: Array  # (n_aggregates,) what their counts sum to
+    missing: Array  # (n_rows, n_labels) which counts of these rows are not known
 
     @classmethod
     def find(cls, file: Any) -> SumsOverRows:
@@ -59,18 +61,19 @@ class SumsOverRows:
             lower, upper = np.vstack([lower, given[0]]), np.vstack([upper, given[1]])
             within, names = np.append(within, -1), [*names, ""]
         sums = Aggregates(of, lower, upper, within, tuple(names))
-        found = cls(
-            rows, others, sums, file.place_of(), _sums_of(_own_totals(piece)[others], sums)
-        )
-        found._check_totals(piece)
-        return found if file.whole_numbers else found._loosened(piece)
+        totals = _sums_of(_own_totals(piece)[others], sums)
+        found = cls(rows, others, sums, file.place_of(), totals, np.isnan(piece.values[rows]))
+        gap = np.zeros(len(totals)) if file.whole_numbers else _rounding(piece, sums)
+        found._check_totals(piece, gap)
+        lower, upper = np.maximum(lower - gap[:, None], 0), upper + gap[:, None]
+        return replace(found, aggregates=replace(sums, lower=lower, upper=upper))
 
-    def _check_totals(self, piece: Piece) -> None:
-        """Refuse totals that the rows of a sum do not have."""
+    def _check_totals(self, piece: Piece, gap: Array) -> None:
+        """Refuse totals that the rows of a sum do not have, but for what rounding explains."""
         sums, found = self.aggregates, self.totals
         given = np.full(len(found), np.nan)
         given[: len(self.rows)] = _own_totals(piece)[self.rows]
-        near = 0.5 + 1e-9 * np.abs(found)
+        near = gap * (1 + sums.lower.shape[1]) + 1e-9 * np.abs(found)
         for k in np.flatnonzero(np.abs(given - found) > near).tolist():
             raise ValueError(
                 f"{self.where(int(self.rows[k]))}: its total is {given[k]:.10g}, but those of its "
@@ -82,15 +85,6 @@ class SumsOverRows:
                 f"The totals of the columns sum to {sums.lower[k].sum():.10g}, but those of the "
                 f"rows to {found[k]:.10g}; correct one of them."
             )
-
-    def _loosened(self, piece: Piece) -> SumsOverRows:
-        """Return sums that may be off by what rounding explains: half a unit for each number."""
-        sums, largest = self.aggregates, max(float(np.nanmax(piece.values, initial=1)), 1.0)
-        half = rounding_gap(piece.values, largest) * largest / piece.values.shape[1]
-        members = np.bincount(np.append(sums.of, sums.within) + 1, minlength=len(self.totals) + 1)
-        gap = half * (members[1:] + 1)[:, None]
-        loose = replace(sums, lower=np.maximum(sums.lower - gap, 0), upper=sums.upper + gap)
-        return replace(self, aggregates=loose)
 
     def with_totals(self, piece: Piece) -> Piece:
         """Return a piece in which rows that are sums have totals."""
@@ -111,13 +105,25 @@ class SumsOverRows:
         sums = _sums_of(degrees * totals[:, None], self.aggregates)[: len(self.rows)]
         return sums / np.maximum(self.totals[: len(self.rows), None], 1e-300)
 
-    def limits_as_degrees(self) -> tuple[Array, Array]:
-        """Return bounds of the rows that are sums, as fractions; NaN where these are known."""
-        n, sums = len(self.rows), self.aggregates
-        known = sums.lower[:n] == sums.upper[:n]
-        ends = (np.where(known, np.nan, end[:n]) for end in (sums.lower, sums.upper))
-        low, high = (np.clip(end / self.totals[:n, None], 0, 1) for end in ends)
-        return low, high
+    def edges(self, graph: CountGraph) -> tuple[Array, Array, Array]:
+        """Return the edges of unknown sums that are rows of the file; their rows and labels."""
+        number, label = np.nonzero(self.aggregates.lower != self.aggregates.upper)
+        some = np.flatnonzero(number < len(self.rows))
+        some = some[self.missing[number[some], label[some]]]
+        return graph.n_holes + some, number[some], label[some]
+
+    def unknown(self, found: FilledCounts) -> tuple[Array, Array, Array]:
+        """Return what unknown sums can be, as fractions, and whether they can be one number only.
+
+        Of shape (n_rows, n_labels); what is known is NaN, and not unknown.
+        """
+        edges, row, label = self.edges(found.graph)
+        low, high = np.full((2, *self.missing.shape), np.nan)
+        certain = np.zeros(self.missing.shape, bool)
+        least, most = found.graph.ranges(found.flow, edges)
+        low[row, label], high[row, label] = least / self.totals[row], most / self.totals[row]
+        certain[row, label] = found.certain[edges]
+        return low, high, certain
 
     def notes(self) -> list[str]:
         """Return sentences that say what is known of sums over rows."""
@@ -137,6 +143,14 @@ def _own_totals(piece):
     """Return the totals of rows, which are the sums of those that lack one."""
     sums = piece.values.sum(axis=1)
     return sums if piece.totals is None else np.where(np.isnan(piece.totals), sums, piece.totals)
+
+
+def _rounding(piece, sums):
+    """Return by how much rounded numbers may miss their sums: half a unit for each number."""
+    largest = max(float(np.nanmax(piece.values, initial=1)), 1.0)
+    half = rounding_gap(piece.values, largest) * largest / piece.values.shape[1]
+    members = np.bincount(np.append(sums.of, sums.within) + 1, minlength=len(sums.within) + 1)
+    return half * (members[1:] + 1)
 
 
 def _sums_of(numbers, sums):
