@@ -24,9 +24,9 @@ from inldl.tables.formats.text import (
     DELIMITERS,
     PIECE,
     Block,
+    end_of_quotes,
     find_delimiter,
     open_text,
-    pattern_of_quotes,
     split_row,
     unquoted,
 )
@@ -168,8 +168,7 @@ class DelimitedText(TableFormat):
     def _check_quotes(self, block):
         """Refuse a quotation mark inside a cell, or one that is never closed."""
         text, sign, newline = block.text, block.delimiter, block.newline
-        found = pattern_of_quotes(sign, newline).match(text) if '"' in text else None
-        if found is None or (at := found.end()) == len(text):
+        if '"' not in text or (at := end_of_quotes(text, sign, newline)) == len(text):
             return
         problem = "has a quotation mark inside a cell"
         if text[at - 1 : at] in ("", sign, newline) and text.count('"', at) % 2:

@@ -215,11 +215,20 @@ class Block:
         return self.frame(columns, dtype=object, na_filter=False)
 
 
+def end_of_quotes(text: str, delimiter: str, newline: str) -> int:
+    """Return where a quotation mark of a text is that is not where it may be, or its length."""
+    pattern, at = _pattern_of_quotes(delimiter, newline), 0
+    while (end := pattern.match(text, at).end()) > at:
+        at = end
+    return at
+
+
 @lru_cache
-def pattern_of_quotes(delimiter: str, newline: str) -> re.Pattern[str]:
-    """Return a pattern that matches a text up to a quotation mark that is not where it may be."""
-    sign, cell = re.escape(delimiter) + newline, '"[^"]*+(?:""[^"]*+)*+"'
-    return re.compile(rf'(?:[^"]++|(?<![^{sign}]){cell}(?=[{sign}]|\r{newline}|\r?\Z))*+')
+def _pattern_of_quotes(delimiter, newline):
+    """Return a pattern that matches some hundred cells whose quotation marks are right."""
+    sign, cell = re.escape(delimiter) + newline, '"[^"]*+(?:""[^"]*+)*"'
+    # Groups are not possessive, because those of Python 3.11.2 go wrong; limits save memory.
+    return re.compile(rf'(?:[^"]++|(?<![^{sign}]){cell}(?=[{sign}]|\r{newline}|\r?\Z)){{0,999}}')
 
 
 def split_row(row: str, delimiter: str) -> list[str]:
