@@ -136,7 +136,7 @@ def main():
     with threadpool_limits(1):
         if args.cells:
             large(args.cells)
-        rows = []
+        rows, sizes = [], set()
         for path in args.tables:
             for threshold in args.thresholds:
                 for zeros in (False, True):
@@ -149,13 +149,15 @@ def main():
                         if judged.sum() >= FEWEST and best > 0.02:
                             about = path.stem, threshold, zeros, found[2].mean(), judged.sum()
                             rows.append((*about, best, ours, whole, held))
+                            sizes.add(judged.shape)
         names = ["table", "threshold", "zeros", "suppressed", "cells"]
         names += ["best", "ours", "whole", "held"]
         frame = pd.DataFrame(rows, columns=names)
         if len(frame):
             by = frame.groupby("table")[names[3:]].mean()
             print(by.round(3).to_string())
-            print(frame[names[3:]].mean().round(3).to_string())
+            print(f"mean of {len(frame)} cases:\n{frame[names[3:]].mean().round(3).to_string()}")
+            print(f"rows and labels: {sorted(sizes)}")
 
 
 if __name__ == "__main__":

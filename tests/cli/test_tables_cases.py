@@ -126,7 +126,7 @@ def test_two_labels_are_judged_by_new_rows(inldl, tmp_path):
     code, out, _ = inldl(*small_table(tmp_path, y, ["yes", "no"]), "--page", "page.html")
     assert code == 0
     assert "Filled in 30 missing shares in 25 rows." in out
-    assert "The sums of the rows give 20 of them exactly." in out
+    assert "The known sums give 20 of them exactly." in out
     assert "measured on 90 known shares of rows that were left out (with two labels, a hid" in out
     assert "measured on 90 known shares of rows" in written(tmp_path, "page.html")
 
@@ -185,10 +185,10 @@ def test_degrees_that_the_sums_give_have_no_error(inldl, tmp_path):
     y[np.arange(60), np.arange(60) % 3] = np.nan
     code, out, _ = inldl(*small_table(tmp_path, y, ["a", "b", "c"]), "--page", "page.html")
     assert code == 0
-    assert "The sums of the rows give all of them exactly" in out
+    assert "The known sums give all of them exactly" in out
     assert "error" not in out
     page = written(tmp_path, "page.html")
-    assert "The sums of the rows give all of them exactly" in page
+    assert "The known sums give all of them exactly" in page
     assert "Expected error" not in page
 
 

@@ -89,7 +89,7 @@ class WriteResult:
 
     n_rows: int  # rows of the file
     n_filled: int  # degrees that were filled or predicted
-    n_exact: int  # those of them that the sum of their row gives, whatever the model
+    n_exact: int  # those of them that known sums give, whatever the model
     n_filled_rows: int  # rows with such degrees
     # Some rows, in the units of the file. The index names them: by the id columns, whose name it
     # has, or by their numbers, from 1

@@ -182,7 +182,7 @@ def _filled_in(written):
     texts = [f"Filled in {shares} in {counted(written.n_filled_rows, 'row')}."]
     if written.n_exact:
         some = "all" if written.n_exact == written.n_filled else f"{written.n_exact:,}"
-        texts.append(f"The sums of the rows give {some} of them exactly.")
+        texts.append(f"The known sums give {some} of them exactly.")
     if written.n_bounded:
         many = "All" if written.n_bounded == written.n_filled else f"{written.n_bounded:,}"
         texts.append(f"{many} of them had bounds, and lie within these.")
