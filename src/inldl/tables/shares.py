@@ -7,6 +7,13 @@ import numpy as np
 from inldl.rows.aggregates import Counts
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
+from inldl.tables.hints import (
+    code_of_fractions,
+    codes_for_missing,
+    notes_on_codes,
+    say_missing,
+    two_scales,
+)
 from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE, ScaleEvidence, span
 from inldl.text import counted
 
@@ -62,7 +69,10 @@ class Degrees:
                 scale, note = evidence.scale()
                 notes.append(note)
             if scale == "count":
+                if evidence is not None:
+                    self._refuse_codes(code_of_fractions(self.values) if self.check else [])
                 y, whole = self._shares_of_counts(notes, evidence)
+                notes += [] if part else notes_on_codes(self.values, self.labels)
             else:
                 y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
         known = self._constrained(y, whole, scale, notes)
@@ -113,9 +123,17 @@ class Degrees:
         found, counts = np.unique(self.values[self.values < -ROUNDING], return_counts=True)
         if len(found) != 1 or counts[0] < SEVERAL_ROWS:
             return "correct it, or leave the cell empty"
-        return (
-            f"it is in {counts[0]:,} cells, so if it means missing, say --na {found[0]:g} "
-            f"(na='{found[0]:g}' in Python)"
+        return f"it is in {counts[0]:,} cells, so {say_missing(found)}"
+
+    def _refuse_codes(self, codes):
+        """Refuse numbers that look as if they meant missing: rows do not sum up with them."""
+        cells = np.isin(self.values, codes)
+        are, them = ("is", "it") if len(codes) == 1 else ("are", "them")
+        self._refuse(
+            cells,
+            f"{{place}}: {' and '.join(f'{code:.10g}' for code in codes)} {are} in "
+            f"{counted(int(cells.sum()), 'cell')}, and rows do not sum up with {them}; "
+            f"{say_missing(codes)}.",
         )
 
     def _refuse_zero_sums(self, sums):
@@ -161,6 +179,8 @@ class Degrees:
             self._refuse(bad, f"{{place}}: {{}} {problem}.", name, totals)
         totals = np.where(np.isnan(totals) | (totals <= 0), np.where(sums > 0, sums, 1), totals)
         gap = self._gap(totals, "count") * totals
+        if self.check:
+            self._refuse_codes(codes_for_missing(self.values, totals, gap))
         several = self._columns.each is not None and (~holes).sum() >= SEVERAL_ROWS
         if several and not np.ptp(sums[~holes]):
             gap = ROUNDING * totals  # rounded numbers would sum to several
@@ -279,19 +299,35 @@ class Degrees:
             for bad, bound in zip((lower > 1, high), shown, strict=True):
                 self._refuse(bad, f"{{place}}: the bound {{:g}} {above}", bound)
 
+    def _refuse_causes(self, wrong, sums, scale, normalize):
+        """Refuse codes that mean missing, and rows of another scale, where sums are wrong.
+
+        A user who asks to `normalize` knows that rows have other sums.
+        """
+        whole = WHOLE[scale]
+        gap = rounding_gap(self.values, whole) * whole
+        wrong = wrong & (np.abs(sums - whole) > gap)
+        if self.check and wrong.any():
+            mixed = "" if normalize else two_scales(sums, wrong, scale, self.where)
+            if mixed:
+                raise ValueError(mixed)
+            codes = codes_for_missing(self.values, whole, gap)
+            self._refuse_codes([] if normalize and 0 in codes else codes)
+
     def _shares_of(self, scale, normalize, notes):
         whole = WHOLE[scale]
         # No copy of a large table, unless the decimals of its numbers are asked for later.
         y = self.values if whole == 1 and not self._piece.constrained else self.values / whole
         tolerance = sum_tolerance(y.dtype)
-        advice = f"correct it, or {_if_no(scale)}"
-        self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", advice)
         sums = np.nansum(y, axis=1)
         complete = ~np.isnan(y).any(axis=1)
         off = complete & (np.abs(sums - 1) > tolerance)
         over = ~complete & (sums - 1 > tolerance)  # as `wrong_sums` has it, to the last bit
         if not (off.any() or over.any()):
             return y
+        self._refuse_causes(off | over, sums * whole, scale, normalize)
+        advice = f"correct it, or {_if_no(scale)}"
+        self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", advice)
         few = over & (sums <= 1 + MOST_ROUNDING)
         if normalize:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")

@@ -1,0 +1,106 @@
+"""Why the shares of rows do not sum up: numbers that mean missing, and two scales in one table.
+
+This is looked for only where rows are refused, or where numbers are taken for counts, which have
+no sum that they must have.
+"""
+
+import re
+
+import numpy as np
+
+from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE
+from inldl.text import counted
+
+# 0, numbers below 0, and the largest ones of a width, which surveys keep for "no answer" and such
+_CODE = re.compile(r"0|-[1-9][0-9]*|9+|[789]\.?[789]|9+[78]|7{3,}|8{3,}|9+\.9+")
+MOST_CODES = 3
+_NEAR = 0.02  # of the whole: rows of another scale sum to it but for that
+_APART = 5  # times as often as numbers of its size: a code stands apart
+_LEAST_COUNT = 10  # zeros stand apart from counts that are at least that
+
+
+def codes_for_missing(values, whole, gap) -> list[float]:
+    """Return numbers in cells of all rows with a wrong sum, whose sums are possible without them.
+
+    Rows are to sum to `whole`, but for `gap`. The list is empty if no such numbers look as if they
+    meant missing.
+    """
+    values, codes, off = values.copy(), [], _wrong(values, whole, gap)
+    while off.any() and len(codes) < MOST_CODES:
+        found, rows = np.unique(values[off], return_counts=True)
+        for k in np.argsort(-rows, kind="stable"):
+            cells = values == found[k]
+            with_it = cells.any(axis=1)
+            several = (off & with_it).sum() >= max(SEVERAL_ROWS, with_it.sum() / 2)
+            if several and _CODE.fullmatch(f"{found[k]:.10g}"):
+                break
+        else:
+            return []
+        codes.append(float(found[k]))
+        values[cells] = np.nan
+        off = _wrong(values, whole, gap)
+    return [] if off.any() else codes
+
+
+def _wrong(values, whole, gap):
+    sums, holes = np.nansum(values, axis=1), np.isnan(values).any(axis=1)
+    return (sums > whole + gap) | (~holes & (sums < whole - gap))
+
+
+def code_of_fractions(values) -> list[float]:
+    """Return numbers that keep rows from summing to 1 or to 100, of a table taken for counts."""
+    for whole in WHOLE.values():
+        codes = codes_for_missing(values, whole, _NEAR * whole)
+        rest = values[~np.isin(values, codes).any(axis=1)]
+        if codes and (~np.isnan(rest).any(axis=1)).sum() >= SEVERAL_ROWS:
+            return codes
+    return []
+
+
+def say_missing(codes) -> str:
+    """Return what to do if some numbers mean missing."""
+    words = ",".join(f"{code:.10g}" for code in codes)
+    it = "it means" if len(codes) == 1 else "they mean"
+    return f"if {it} missing, say --na {words} (na='{words}' in Python)"
+
+
+def two_scales(sums, wrong, scale, where) -> str:
+    """Return a sentence if all rows with wrong sums have another scale than the others, else "".
+
+    The `sums` are those of rows in the file; `where` says where a row stands.
+    """
+    other = next(each for each in WHOLE if each != scale)
+    right = np.abs(sums[~wrong] / WHOLE[scale] - 1) <= _NEAR
+    if not right.any() or np.abs(sums[wrong] / WHOLE[other] - 1).max() > _NEAR:
+        return ""
+    rows = np.flatnonzero(wrong).tolist()
+    more = f" and {counted(len(rows) - 1, 'other row')}" if len(rows) > 1 else ""
+    return (
+        f"{where(rows[0])}{more}: the shares sum to about {WHOLE[other]:g}, those of other rows "
+        f"to about {WHOLE[scale]:g}, so {SCALE_NAMES[scale]} and {SCALE_NAMES[other]} are mixed "
+        "in one table; write all of them in one way."
+    )
+
+
+def notes_on_codes(values, labels) -> list[str]:
+    """Return sentences on counts that may mean missing: 0 and codes that stand apart."""
+    known, sizes = np.unique(values[~np.isnan(values)], return_counts=True)
+    notes = []
+    for code, size in zip(known.tolist(), sizes.tolist(), strict=True):
+        near = (known >= code / 2) & (known <= 2 * code) & (known != code)
+        usual = sizes[near].max(initial=1)
+        if code > 9 and _CODE.fullmatch(f"{code:.10g}") and size >= _APART * usual:
+            notes.append(
+                f"{code:.10g} is in {size:,} cells, far more often than numbers of its size; "
+                f"{say_missing([code])}."
+            )
+    for j, name in enumerate(labels):
+        zeros, others = int((values[:, j] == 0).sum()), values[values[:, j] > 0, j]
+        least = max(_LEAST_COUNT, np.median(others) / _APART) if len(others) else np.inf
+        if zeros >= SEVERAL_ROWS and others.min(initial=np.inf) >= least:
+            notes.append(
+                f"0 is in {zeros:,} cells of {name!r}, where no other count is below "
+                f"{others.min():.10g}; {say_missing([0])}."
+            )
+            break
+    return notes
