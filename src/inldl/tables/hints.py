@@ -25,7 +25,8 @@ def codes_for_missing(values, whole, gap) -> list[float]:
     Rows are to sum to `whole`, but for `gap`. The list is empty if no such numbers look as if they
     meant missing.
     """
-    values, codes, off = values.copy(), [], _wrong(values, whole, gap)
+    codes: list[float] = []
+    values, off = values.copy(), _wrong(values, whole, gap)
     while off.any() and len(codes) < MOST_CODES:
         found, rows = np.unique(values[off], return_counts=True)
         for k in np.argsort(-rows, kind="stable"):
