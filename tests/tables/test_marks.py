@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.tables import TableFile, read_table, write_table
+from inldl.tables import TableFile, complete_table, fit_table, read_table, write_table
 from inldl.tables.marks import as_marks
+from inldl.tables.numbers import split_flag
 
 NAN = np.nan
 LONG = "id=x,label=label,value=value"
@@ -306,3 +307,76 @@ def test_cells_are_counted_once_in_all_pieces(tmp_path):
         [note] = [note for note in table.notes if "--mark" in note]
         assert note.startswith(f"'*' is read as missing in {number} cells, but")
     assert file.notes.count(note) == 1
+
+
+@pytest.mark.parametrize(
+    ("cell", "number", "flag"),
+    [
+        ("2.5 e", "2.5", "e"), ("2.5e", "2.5", "e"), ("12.3*", "12.3", "*"),
+        ("(1.3)", "1.3", "()"), ("4.5¹", "4.5", "¹"), ("4.5 1)", "4.5", "1)"),
+        ("4.5 (1)", "4.5", "(1)"), (": c", ":", "c"), ("1 234 p", "1 234", "p"),
+        ("12 [r]", "12", "[r]"), ("[c]", "", "[c]"), ("12%*", "12%", "*"), ("5 k", "5 k", ""),
+        ("3e5", "3e5", ""), ("(x)", "(x)", ""), ("<5", "<5", ""), ("4.51)", "4.51)", ""),
+        ("Mai e", "Mai e", ""), ("7 m", "7 m", ""), ("1-9", "1-9", ""),
+    ],
+)  # fmt: skip
+def test_flags_are_told_from_numbers(cell, number, flag):
+    assert split_flag(cell) == (number, flag)
+
+
+FLAGGED = """place;yes;no;open
+A;50,5 e;39,5;10,0
+B;: c;30,0;20,0*
+C;(60,0);20,0 e;:c
+D;55,0;45,0;: z
+E;40,0;40,0;20,0¹
+"""
+
+
+def test_flags_are_read_around_numbers_and_stay_in_the_file(tmp_path):
+    path, out = tmp_path / "survey.csv", tmp_path / "out.csv"
+    path.write_text(FLAGGED, encoding="utf-8")
+    table = read_table(path, "yes,no,open")
+    expected = [[50.5, 39.5, 10], [np.nan, 30, 20], [60, 20, np.nan], [55, 45, 0], [40, 40, 20]]
+    np.testing.assert_allclose(table.y * 100, expected)
+    assert table.notes[1:2] == ["The decimal sign is a comma."]
+    assert table.notes[3:] == [
+        "Flags are left aside, and stay in the file: 'e' (estimated) in 2 cells, '()' in 1 cell, "
+        "'*' in 1 cell, '¹' in 1 cell.",
+        "Cells with a flag in place of a number are read as missing: 'c' (confidential) in 2 "
+        "cells.",
+        "Cells with a flag in place of a number are read as 0: 'z' (does not apply) in 1 cell "
+        '(else say --mark "z=").',
+    ]
+    file = TableFile(path, "yes,no,open")
+    model = fit_table(file, scale="percent").model
+    complete_table(file, model, out, scale="percent")
+    assert out.read_text(encoding="utf-8") == FLAGGED.replace(": c", "50").replace(":c", "20")
+
+
+def test_flags_can_have_meanings(tmp_path):
+    path = tmp_path / "survey.csv"
+    path.write_text(FLAGGED, encoding="utf-8")
+    table = read_table(path, "yes,no,open", mark="e=,c=40-60,z=0")
+    assert np.isnan(table.y).sum() == 4
+    assert table.known.lower[1, 0] == pytest.approx(0.4)
+    assert "'e' is read as missing in 2 cells." in table.notes
+    with pytest.raises(ValueError, match="50,5 k' is not a number"):
+        read_table(_written(tmp_path, FLAGGED.replace("50,5 e", "50,5 k")), "yes,no,open")
+
+
+def test_flags_in_a_sheet(tmp_path):
+    path = tmp_path / "survey.xlsx"
+    frame = pd.DataFrame(
+        {"yes": [50.5, ": c", 60, 55], "no": [39.5, "30 e", 20, 45], "open": [10, 20, "20 u", 0]}
+    )
+    frame.to_excel(path, index=False)
+    table = read_table(path, "yes,no,open")
+    assert np.isnan(table.y).sum() == 1
+    assert "'u' (unreliable) in 1 cell." in table.notes[1]
+
+
+def _written(folder, text):
+    path = folder / "other.csv"
+    path.write_text(text, encoding="utf-8")
+    return path

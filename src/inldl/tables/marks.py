@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from inldl.tables.numbers import DASH_SIGNS, as_words, kinds_of_signs, parse_number
+from inldl.tables.numbers import DASH_SIGNS, FLAGS, as_words, kinds_of_signs, parse_number
 from inldl.tables.table import Format, read_bounds
-from inldl.text import counted
+from inldl.text import counted, listed
 
 LARGEST_HIDDEN = 30  # of the counts that offices do not print
 SEVERAL_COUNTS = 5  # just above these
@@ -63,21 +63,48 @@ def notes_on_signs(file, pieces, scale, bounds=None) -> list[str]:
     The `pieces` are the rows to look at. The example of `bounds` is noted elsewhere.
     """
     asked = questions(file, _largest_unseen(pieces, scale == "count"))
-    lacking = sorted(file.source.marks.keys() - {sign.lower() for sign, _ in _seen(file)})
+    seen = _seen(file)
+    lacking = sorted(file.source.marks.keys() - {sign.lower() for sign, _ in seen})
     notes = [f"No column of shares holds {sign!r}, which --mark names." for sign in lacking]
-    for (sign, meaning), number in _seen(file).items():
-        if meaning and not (meaning.bounds and bounds and sign == bounds.example[0]):
+    for (sign, meaning), number in seen.items():
+        known = not isinstance(meaning, Meaning)
+        if not known and not (meaning.bounds and bounds and sign == bounds.example[0]):
             notes.append(f"{sign!r} is read as {meaning.text} in {counted(number, 'cell')}.")
+    notes += _notes_on_flags(seen)
     notes = [note for note in [*notes, *asked] if note not in file.notes]
     file.notes += notes
     return notes
 
 
-def questions(file, unseen=0) -> list[str]:
+_FLAGGED = {
+    "number": "Flags are left aside, and stay in the file: {}.",
+    "missing": "Cells with a flag in place of a number are read as missing: {}.",
+    "0": 'Cells with a flag in place of a number are read as 0: {} (else say --mark "z=").',
+}
+
+
+def _notes_on_flags(seen):
+    """Return sentences on flags: what is read in their place, and in how many cells."""
+    notes = []
+    for what, sentence in _FLAGGED.items():
+        found = {sign: number for (sign, meaning), number in seen.items() if meaning == what}
+        words = {sign: FLAGS.get(sign.strip("()[]"), "") for sign in found}
+        texts = [
+            f"{sign!r}{words[sign] and f' ({words[sign]})'} in {counted(number, 'cell')}"
+            for sign, number in found.items()
+        ]
+        notes += [sentence.format(listed(texts))] if texts else []
+    return notes
+
+
+def questions(file, unseen=0, *, zeros=False) -> list[str]:
     """Return sentences that ask what signs stand for, of those that no mark names.
 
-    No known count lies between 1 and `unseen`, which is 0 if that is not known.
+    No known count lies between 1 and `unseen`, which is 0 if that is not known. With `zeros`, only
+    what is read as 0 is told.
     """
+    if zeros:
+        return [note for note in _notes_on_flags(_seen(file)) if " as 0" in note]
     na, seen = [word.lower() for word in file.format.na], _seen(file).most_common()
     sizes = {sign: n for (sign, meaning), n in seen if not meaning and sign.lower() not in na}
     asked = [(sign, "0", "") for sign in sizes if sign in DASH_SIGNS]

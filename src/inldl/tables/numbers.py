@@ -8,6 +8,9 @@ dots; spaces and apostrophes can only separate thousands. A file has one decimal
 Bounds are written <5, 1-9, or >=50: a sign in front of one number, or a dash or "to" between two.
 All else is no bound: a number with a sign of its own (-5), with an exponent, or with a zero in
 front as days and months have it (05-10).
+
+Flags are what offices put behind a number, or behind a sign in its place: 2.5 e, 12.3*, 4.5¹, : c,
+or around it: (1.3). Only letters that offices use are flags: 5 k may be 5000.
 """
 
 from __future__ import annotations
@@ -31,6 +34,18 @@ DASH_SIGNS = ("-", "--", "–", "—")
 SIGNS = {*DASH_SIGNS, "?", "*", "**", ".", "..", "...", "…", ":", "(s)", "(x)", "(d)"}
 MISSING = ("", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "<na>", "(na)", "nan", "null", "none",
            *SIGNS, "#div/0!", "#value!", "#ref!", "#null!", "#num!")  # fmt: skip
+FLAGS = {
+    "b": "break in series", "c": "confidential", "d": "definition differs", "e": "estimated",
+    "f": "forecast", "n": "not significant", "p": "provisional", "r": "revised",
+    "s": "estimated", "u": "unreliable", "z": "does not apply",
+}  # fmt: skip
+NOT_APPLICABLE = "z"
+_LETTERS = f"[{''.join(FLAGS)}]"
+_FLAG = re.compile(
+    rf"(.*[\d.%:…–—-]) ?({_LETTERS}{{1,2}}|[*†‡§#¹²³⁰⁴-⁹]+\)?|(?<= )\d\d?\)"
+    rf"|\((?:\w|\d\d)\)|\[\w{{1,4}}\])|()(\[{_LETTERS}\])|\((.*\d%?)(\))",
+    re.IGNORECASE,
+)
 DECIMALS = 10  # of the numbers that are written, at most
 _FORM = f"%.{DECIMALS}f"
 THOUSANDS = (",", ".", " ", "'")
@@ -90,21 +105,44 @@ def _parse(text: str, signs: Format) -> float | None:
 def parse_cells(cells, signs, percent=False, marks=None) -> tuple[np.ndarray, np.ndarray, Counter]:
     """Return the numbers of cells, NaN where one is missing or text, and which rows hold text.
 
-    `marks` has the `Meaning` of signs; one that stands for bounds is text. Last comes how many
-    cells hold each sign, by the sign and its meaning, which is None if no mark tells it.
+    `marks` has the `Meaning` of signs; one that stands for bounds is text. Without it, cells have
+    no flags. Last comes how many cells hold each sign, by the sign and its meaning. Where no mark
+    tells that, it is None, or what is read in place of a flag: "number", "missing" or "0".
     """
     codes, words = pd.factorize(pd.Series(cells, dtype=object), use_na_sentinel=False)
     found = [parse_number(word, signs, percent=percent) for word in words]
-    seen: Counter = Counter()
+    seen, sizes = Counter[tuple[str, Any]](), np.bincount(codes).tolist()
     for code in np.flatnonzero(np.isnan(np.array(found, float))):
         sign = words[code].strip() if isinstance(words[code], str) else ""
         meaning = None if marks is None else marks.get(sign.lower())
-        found[code] = meaning.number if meaning else found[code]
+        if marks is not None and found[code] is None and not meaning:
+            found[code], sign, meaning = _read_flag(sign, signs, percent, marks)
+        found[code] = meaning.number if hasattr(meaning, "number") else found[code]
         if meaning or sign.lower() in SIGNS:
-            seen[sign, meaning] += int((codes == code).sum())
+            seen[sign, meaning] += sizes[code]
     values = np.array(found, float)[codes]  # None becomes NaN
     text = np.array([number is None for number in found], bool)[codes]
     return without_numbers(pd.Series(values), signs.na).to_numpy(), np.flatnonzero(text), seen
+
+
+def _read_flag(cell, signs, percent, marks):
+    """Return the number of a cell with a flag, the flag and its meaning; (None, "", None) else."""
+    rest, flag = split_flag(cell)
+    hole = flag and is_hole(rest)
+    number = np.nan if hole else parse_number(rest, signs, percent=percent) if flag else None
+    if number is None:
+        return None, "", None
+    what = "number" if not hole else "0" if flag.strip("[]") == NOT_APPLICABLE else "missing"
+    return 0.0 if what == "0" else number, flag, marks.get(flag, what)
+
+
+def split_flag(cell: str) -> tuple[str, str]:
+    """Return a cell without its flag, and the flag in small letters, "" if there is none."""
+    found = _FLAG.fullmatch(cell.strip().translate(_SAME_SIGNS)) if len(cell) <= _WIDEST else None
+    if found is None:
+        return cell, ""
+    rest, flag = (part for part in found.groups() if part is not None)
+    return rest.rstrip(), "()" if flag == ")" else flag.lower()
 
 
 def parse_column(cells, signs, *, percent=False) -> np.ndarray | None:
@@ -175,7 +213,7 @@ class SignEvidence:
             kinds = kinds_of_signs(cell) if isinstance(cell, str) else ()
             if kinds is None and not is_hole(cell, self._na):
                 self._text.add(name)
-                numbers = written_bounds(cell)[1:] if label else ()
+                numbers = (written_bounds(cell)[1:] or split_flag(cell)[:1]) if label else ()
                 kinds = tuple(kind for text in numbers for kind in kinds_of_signs(text) or ())
             for kind in set(kinds or ()) - known.keys():
                 known[kind] = first_row + cells.index(cell)

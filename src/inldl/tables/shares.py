@@ -46,13 +46,14 @@ class Degrees:
     What a share may be, and what rounding explains, is known to `inldl.rows.checks`. `columns`
     are the labels, their totals and sums. `where` turns a row into words, such as "Line 7".
     `whole_numbers` says, when it is asked, whether all counts of the file are whole. Without
-    `check`, nothing is refused. `hints()` follow where a count is missing.
+    `check`, nothing is refused. `hints()` follow where a count is missing, and
+    `hints(zeros=True)` where sums are wrong.
     """
 
-    def __init__(self, piece, columns, where, whole_numbers, check=True, hints=list):
+    def __init__(self, piece, columns, where, whole_numbers, check=True, hints=None):
         self.values, self.labels = piece.values, columns.labels
         self._piece, self._columns, self.where, self.check = piece, columns, where, check
-        self._whole_numbers, self._hints = whole_numbers, hints
+        self._whole_numbers, self._hints = whole_numbers, hints or (lambda zeros=False: [])
         self._divisors, self._totals = None, piece.totals
 
     def shares(self, scale, *, normalize=False, part=False) -> Shares:
@@ -144,10 +145,12 @@ class Degrees:
         )
 
     def _refuse_sums(self, bad, sums, whole, compared, advice):
+        hints = self._hints(zeros=True) if bad.any() else []
         self._refuse(
             bad,
-            "{place}: the known shares ({columns}) sum to {:.6g}, {} {:g} ({number}); {}.",
-            *(sums * whole, compared, whole, advice),
+            "{place}: the known shares ({columns}) sum to {:.6g}, {} {:g} ({number}); {}."
+            + " {}" * len(hints),
+            *(sums * whole, compared, whole, advice, *hints),
         )
 
     def _shares_of_counts(self, notes, evidence):

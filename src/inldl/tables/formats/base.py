@@ -25,6 +25,7 @@ from inldl.tables.numbers import (
     is_hole,
     parse_cells,
     parse_column,
+    split_flag,
     without_numbers,
 )
 from inldl.tables.options import FileOptions
@@ -197,7 +198,9 @@ class TableFormat:
             values[:, j], rows, self.seen[first, j] = parse_cells(cells, form, form.percent, marks)
             for row in rows.tolist():
                 cell = cells.iloc[row]
-                meaning = marks.get(str(cell).strip().lower())
+                meaning = marks.get(str(cell).strip().lower()) or marks.get(
+                    split_flag(str(cell))[1]
+                )
                 read = meaning.bounds if meaning else read_bounds(str(cell), form)
                 if isinstance(read, str):
                     raise ValueError(
