@@ -12,7 +12,6 @@ import pandas as pd
 
 from inldl.methods.registry import canonical_method, make_method
 from inldl.specs import split_list
-from inldl.weighting import linear_bound, weighted_empirical_risk
 from inldl_paper.experiments.protocol import (
     SPLITS,
     Array,
@@ -26,6 +25,7 @@ from inldl_paper.experiments.protocol import (
 )
 from inldl_paper.experiments.results import summarize
 from inldl_paper.experiments.runner import DEGREE_EDGES
+from inldl_paper.theory import linear_bound, weighted_empirical_risk
 
 _PRINTED = tomllib.loads((files("inldl_paper") / "printed.toml").read_text(encoding="utf-8"))
 

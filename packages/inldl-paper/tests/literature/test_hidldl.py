@@ -6,8 +6,7 @@ import pytest
 from inldl import hide
 from inldl.datasets import make_distributions
 from inldl.methods.registry import make_method, with_ratios
-from inldl_paper import HidLDL
-from inldl_paper.literature import BFGSLDL
+from inldl_paper.literature import BFGSLDL, HidLDL
 
 X, TRUTH = make_distributions(120, random_state=0)
 Y = hide(TRUTH, 0.4, random_state=0)

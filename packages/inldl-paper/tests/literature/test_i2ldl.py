@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from inldl import hide
 from inldl.datasets import make_distributions
 from inldl.methods import ConstantLDL
-from inldl_paper import I2LDL
+from inldl_paper.literature import I2LDL
 
 X, TRUTH = make_distributions(120, random_state=0)
 Y = hide(TRUTH, 0.4, random_state=0)

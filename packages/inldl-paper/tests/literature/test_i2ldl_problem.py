@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inldl import hide
-from inldl_paper import I2LDL
+from inldl_paper.literature import I2LDL
 from inldl_paper.literature.i2ldl import I2LDLProblem
 from plain_numpy import with_bias
 

@@ -8,7 +8,7 @@ from inldl import evaluate, hide
 from inldl.datasets import make_distributions
 from inldl.files import load_model, save_model
 from inldl.methods import ConstantLDL
-from inldl_paper import WSLDLMCSC
+from inldl_paper.literature import WSLDLMCSC
 
 X, TRUTH = make_distributions(150, random_state=0)
 Y = hide(TRUTH, 0.4, random_state=0)

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inldl.weighting import linear_bound, rademacher_bound, weighted_empirical_risk
+from inldl_paper.theory import (
+    counterexample,
+    linear_bound,
+    linear_complexity,
+    rademacher_bound,
+    rademacher_complexity,
+    weighted_empirical_risk,
+)
 
 THEOREM_1 = {
     "empirical_risk": 0.2,
@@ -179,19 +186,67 @@ def test_theorem_2_covers_the_worst_linear_function_under_weights_per_degree():
     assert np.mean(expected > empirical) > delta
 
 
-def test_theorem_1_as_printed_can_fail_when_weights_differ_between_labels():
-    # f = (u, 1 - u) for any u from rows to [0, 1], with loss f_j itself: the sum over labels is
-    # always 1 and its complexity 0. With weights (1, 0) the risk is the mean of u.
-    rng, population, n = np.random.default_rng(3), 1000, 50
-    rows = rng.integers(population, size=n)
-    u = np.ones(population)
-    u[rows] = 0
-    losses, weights = np.column_stack([u, 1 - u]), np.tile([1.0, 0.0], (population, 1))
-    empirical = weighted_empirical_risk(losses[rows], weights[rows])
-    bound = rademacher_bound(
-        empirical, 0, max_weight=1, n_labels=2, loss_bound=1, n_samples=n, delta=0.05
-    )
-    assert weighted_empirical_risk(losses, weights) > bound
+@pytest.mark.parametrize("n", [60, 500])
+def test_theorem_1_fails_as_printed_and_holds_with_the_complexities_of_labels(n):
+    found = counterexample(n, random_state=3)
+    assert found.empirical_risk == 0
+    assert found.expected_risk == 1
+    assert found.printed_bound == pytest.approx(math.sqrt(2 * math.log(20) / n))
+    assert found.printed_bound < 1 < found.valid_bound
+
+
+def test_theorem_1_with_complexities_of_labels_covers_the_worst_function():
+    """Eight functions of two labels with weights 4 and 1, on a population of 400 rows."""
+    rng, n, delta = np.random.default_rng(5), 50, 0.05
+    u = (rng.random((8, 400)) < 0.5).astype(float)
+    losses, weights = np.stack([u, 1 - u], axis=2), np.tile([4.0, 1.0], (n, 1))
+    true = (losses * weights[0]).sum(axis=2).mean(axis=1)
+    gaps, room = [], []
+    for _ in range(200):
+        rows = rng.integers(400, size=n)
+        risks = np.array([weighted_empirical_risk(each[rows], weights) for each in losses])
+        found = rademacher_complexity(losses[:, rows], n_draws=50, random_state=0)
+        known = {"max_weight": 4, "n_labels": 2, "loss_bound": 1, "n_samples": n, "delta": delta}
+        room.append(rademacher_bound(0, found.per_label, **known))
+        gaps.append((true - risks).max())
+    assert np.mean(np.array(gaps) > room) <= delta
+
+
+def test_complexity_of_few_functions_by_all_signs():
+    losses = np.random.default_rng(0).random((3, 6, 2))
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1).T
+    exact = (signs @ losses.sum(axis=2).T).max(axis=1).mean() / 6
+    per_label = sum((signs @ losses[:, :, j].T).max(axis=1).mean() for j in range(2)) / 6
+    found = rademacher_complexity(losses, n_draws=20_000, random_state=1)
+    assert found.summed == pytest.approx(exact, abs=4 * found.summed_error)
+    assert found.per_label == pytest.approx(per_label, abs=4 * found.per_label_error)
+    assert found.summed_error < 0.002
+
+
+def test_linear_complexity_is_that_of_the_best_of_many_maps():
+    """From below by random maps on the sphere, and from above by the term of theorem 2."""
+    X = np.random.default_rng(0).normal(size=(5, 2))
+    estimate, error = linear_complexity(X, 1, coef_norm=3, n_draws=4000, random_state=0)
+    angles = np.linspace(0, 2 * np.pi, 721)
+    maps = 3 * np.stack([np.cos(angles), np.sin(angles)])
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 5)).reshape(5, -1).T
+    exact = (signs @ X @ maps).max(axis=1).mean() / 5
+    assert estimate == pytest.approx(exact, abs=4 * error + 1e-4)
+    assert estimate < 3 * np.linalg.norm(X, axis=1).max() / math.sqrt(5)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: rademacher_complexity([[1.0]]), "one for each function, sample and label"),
+        (lambda: rademacher_complexity(np.zeros((2, 3, 1)), n_draws=1), "n_draws"),
+        (lambda: linear_complexity([1.0, 2.0], 2), "one row per sample"),
+        (lambda: linear_complexity(np.eye(2), 0), "n_labels"),
+    ],
+)
+def test_complexities_refuse(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
 
 
 # --- what is refused ---------------------------------------------------------------------------
