@@ -153,7 +153,7 @@ def test_a_method_of_a_missing_distribution_is_listed_and_says_what_to_install(
 def test_ratios_ask_for_no_distribution_that_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "inldl_paper", None)
     with pytest.raises(ValueError, match="use one of winldl, auto, "):
-        with_ratios("constant-mean")
+        with_ratios("sklearn.linear_model:Ridge")
 
 
 @pytest.mark.parametrize(
