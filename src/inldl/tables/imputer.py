@@ -1,8 +1,8 @@
-"""Impute shares in frames and arrays, several groups of shares in a row by chained models."""
+"""Impute shares in the frames and arrays of a scikit-learn pipeline."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Self
@@ -15,126 +15,69 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from inldl.methods.registry import with_ratios
 from inldl.randomness import seed_from
-from inldl.rows.checks import check_choice, unmask
+from inldl.rows.checks import check_choice, refuse_first, unmask
 from inldl.rows.inputs import note_columns
 from inldl.tables import audit
 from inldl.tables.columns import Cells, as_frame
+from inldl.tables.groups import held_out_error, learn_in_chain
 from inldl.tables.model import TableModel
 from inldl.tables.options import SCALE_TITLES
 from inldl.tables.selection import TotalColumns, named_by
 from inldl.tables.shares import Degrees
 from inldl.tables.table import WHOLE, Piece, ScaleEvidence
-from inldl.tables.table_rows import TrainingRows
 from inldl.text import counted, listed
 
 Array = np.ndarray
-NEAR = 0.05  # of the whole: how far rows of shares may be off in the middle, else they are counts
-
-
-def learn_in_chain(
-    names: list[str],
-    fit: Callable[[str, dict[str, Array]], Any],
-    fill: Callable[[str, Any], Array],
-    error: Callable[[str, Any], float],
-) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
-    """Fit a model to each group of shares alone, and again with the others filled in by these.
-
-    The second one is taken where its held-out error is smaller. What it learns from was filled in
-    without the shares that it predicts, so that this error is an honest one.
-
-    Parameters
-    ----------
-    names : list of str
-        The groups.
-    fit : callable
-        Fits a model to a group; takes its name, and the filled shares of other groups by name.
-    fill : callable
-        Returns the filled shares of a group; takes its name and its first model.
-    error : callable
-        Returns the held-out error of a model of a group, NaN if it is not known.
-
-    Returns
-    -------
-    alone, chosen : dict
-        The first model of each group, and the one that is taken.
-    errors : DataFrame of shape (n_groups, 2)
-        The held-out errors of both, "alone" and "together".
-    """
-    alone = {name: fit(name, {}) for name in names}
-    chosen, errors = dict(alone), pd.DataFrame(np.nan, names, ["alone", "together"])
-    filled = {name: fill(name, alone[name]) for name in names if len(names) > 1}
-    for name in filled:
-        found = fit(name, {other: filled[other] for other in names if other != name})
-        errors.loc[name] = pair = error(name, alone[name]), error(name, found)
-        chosen[name] = found if pair[1] < pair[0] else alone[name]
-    return alone, chosen, errors
-
-
-def held_out_error(model, y) -> float:
-    """Return the error at hidden shares of a fitted `TableModel`, else that of new rows."""
-    hidden = audit.measure_completion(model).overall()
-    if not hidden["n"] and model.held_out_ is not None:
-        hidden = audit.measure_new_rows(model, y).overall()
-    return float(hidden["rmse"])
+MOST_OFF = 0.05  # of the whole: where the median sum of rows is further off, these are counts
 
 
 @dataclass(frozen=True)
 class ShareGroup:
     """Columns that hold the shares of one whole."""
 
-    name: str
     labels: list[str]
     total: Any = None  # the column with the total of each row, or the total of all rows
     scale: str = "auto"
-    typical: float = 1.0  # what complete rows of counts sum to, in the middle
-
-    @property
-    def ratios(self) -> bool:
-        """Whether these are counts of which no total is known."""
-        return self.scale == "count" and self.total is None
+    usual: float = 1.0  # the median sum of complete rows
 
     def settled(self, frame) -> ShareGroup:
         """Return the group with the scale that the shares of a frame show."""
         values = self.values(frame)
-        sums = values.sum(axis=1)
-        sums, scale = sums[sums > 0], "count" if self.total is not None else self.scale
+        sums, scale = values.sum(axis=1), self.scale if self.total is None else "count"
+        usual = float(np.median(sums[sums > 0])) if (sums > 0).any() else np.nan
         if scale == "auto":
             evidence = ScaleEvidence()
             evidence.add(values)
             scale, _ = evidence.scale()
-            off = abs(np.median(sums) / WHOLE.get(scale, np.inf) - 1) if len(sums) else 0
-            scale = "count" if off > NEAR else scale
-        return replace(self, scale=scale, typical=float(np.median(sums)) if len(sums) else 1.0)
+            off = abs(usual / WHOLE.get(scale, usual) - 1)
+            scale = "count" if off > MOST_OFF else scale
+        return replace(self, scale=scale, usual=usual if usual > 0 else 1.0)
 
     def values(self, frame) -> Array:
         """Return the numbers of the columns, NaN where missing; refuse what is no share."""
-        out = np.column_stack([_numbers(frame, name) for name in self.labels])
-        for bad, what in (
-            (out < 0, "Negative values in data"),
-            (np.isinf(out), "Infinite values"),
-        ):
-            if bad.any():
-                row, column = np.argwhere(bad)[0]
-                raise ValueError(
-                    f"{what}: the share in row {row}, column {self.labels[column]!r} is "
-                    f"{out[row, column]:g}; correct it, or make it NaN if it is missing."
-                )
-        return out
+        values = np.column_stack([_numbers(frame, name) for name in self.labels])
+        refuse_first(
+            (values < 0) | np.isinf(values),
+            "Negative values in data, or infinite ones: column {name!r} has {value:g} in {row}; "
+            "correct it, or make it NaN if it is missing.",
+            value=values,
+            name=np.broadcast_to(np.array(self.labels, object), values.shape),
+        )
+        return values
 
-    def known(self, frame, *, normalize=False, part=False) -> tuple[Array, Any, Any]:
-        """Return degrees, what each row sums to in the frame, and divisors of rows, if any.
+    def known(self, frame, *, normalize=False, part=False) -> tuple[Array, Array, Any]:
+        """Return the numbers, degrees, and what each row sums to: None for counts without a total.
 
-        Of a `part` of a table, only rows with holes are checked. What counts without a total sum
-        to is None.
+        Of a `part` of a table, only rows with holes are checked.
         """
         values = self.values(frame)
         sums = np.nansum(values, axis=1, keepdims=True)
         y = np.where(sums > 0, values / np.where(sums > 0, sums, 1), np.nan)
-        if self.ratios:
-            return y, None, None
-        at = np.flatnonzero(np.isnan(values).any(axis=1)) if part else np.arange(len(y))
+        if self.scale == "count" and self.total is None:
+            return values, y, None
         columns = TotalColumns(list(frame), self.total)
         columns.check(self.labels)
+        at = np.flatnonzero(np.isnan(values).any(axis=1)) if part else np.arange(len(y))
         totals = None if columns.total is None else _numbers(frame, columns.total)[at]
         totals = totals if columns.each is None else np.full(len(at), columns.each)
         piece = Piece(0, len(at), values[at], frame, None, totals=totals)
@@ -143,17 +86,16 @@ class ShareGroup:
         shares = degrees.shares(self.scale, normalize=normalize, part=part)
         y[at], whole = shares.known.y, np.ones((len(y), 1))
         whole[at, 0] = WHOLE[self.scale] if shares.totals is None else shares.totals
-        return y, whole, shares.divisors
+        return values, y, whole
 
-    def filled(self, frame, completed, whole) -> Array:
-        """Return the shares of a frame, with its holes filled from completed degrees."""
-        values = self.values(frame)
+    def filled(self, values, completed, whole) -> Array:
+        """Return shares with their holes filled from completed degrees."""
+        holes = np.isnan(values)
         if whole is None:  # known counts keep their ratios
-            seen = np.where(np.isnan(values), 0, completed).sum(axis=1, keepdims=True)
+            seen = np.where(holes, 0, completed).sum(axis=1, keepdims=True)
             sums = np.nansum(values, axis=1, keepdims=True)
-            told = (seen > 0) & (sums > 0)
-            whole = np.where(told, sums / np.where(told, seen, 1), self.typical)
-        return np.where(np.isnan(values), completed * whole, values)
+            whole = np.divide(sums, seen, np.full(sums.shape, self.usual), where=seen * sums > 0)
+        return np.where(holes, completed * whole, values)
 
 
 class SharesImputer(TransformerMixin, BaseEstimator):
@@ -257,45 +199,46 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         self
         """
         check_choice("scale", self.scale, SCALE_TITLES)
-        X, frame = self._framed(X, fit=True)
-        self.groups_ = {group.name: group.settled(frame) for group in self._groups(frame)}
+        _, frame = self._framed(X, fit=True)
+        self.groups_ = {name: group.settled(frame) for name, group in self._groups().items()}
         known = {
             name: g.known(frame, normalize=self.normalize) for name, g in self.groups_.items()
         }
+        holes = {name: np.isnan(known[name][0]).any(axis=0) for name in known}
         self.with_holes_ = [
             label
-            for name, group in self.groups_.items()
-            for label, holes in zip(group.labels, np.isnan(known[name][0]).T, strict=True)
-            if holes.any()
+            for n, g in self.groups_.items()
+            for label in np.array(g.labels, object)[holes[n]]
         ]
         seed = self.random_state
         seed = int(seed) if isinstance(seed, Integral) else seed_from(seed)
-        about = sample_weight, groups, seed
 
         def fit(name, others):
-            return self._fit_group(frame, name, known[name], others, *about)
+            return self._fit_group(frame, name, known[name], others, sample_weight, groups, seed)
 
         def fill(name, model):
-            return self._completed(frame, name, model, known[name][0])
+            return self._completed(frame, name, model, known[name][1])
 
         def error(name, model):
-            return held_out_error(model, known[name][0])
+            if model.held_out_ is None:
+                return np.nan
+            new_rows = audit.measure_new_rows(model, known[name][1])
+            return held_out_error(audit.measure_completion(model), new_rows)
 
-        learned = learn_in_chain(list(self.groups_), fit, fill, error)
+        learned = learn_in_chain(list(known), fit, fill, error)
         self.first_models_, self.models_, self.errors_ = learned
         return self
 
     def _fit_group(self, frame, name, known, others, sample_weight, groups, seed):
         """Return a model of a group; `others` are the filled shares of other groups."""
-        group, (y, _, divisors) = self.groups_[name], known
-        method = _of_ratios(self.method) if group.ratios else self.method
+        labels, method, (_, y, whole) = self.groups_[name].labels, self.method, known
+        if whole is None:
+            is_name = isinstance(method, str)
+            method = with_ratios(method) if is_name else clone(method).set_params(known="ratios")
         model = TableModel(method, self.cross_fit, seed, self.n_jobs, self.error)
-        about = {"divisors": divisors, "fold_groups": groups}
-        X, y = self._features(frame, others), pd.DataFrame(y, columns=group.labels)
-        training = TrainingRows.of(X, y, sample_weight, **about)
-        training = model.place(training, self.unit, self.time, self.place)
-        model.fit_prepared(model.prepare(training, group.labels))
-        return model
+        X, y = self._features(frame, others), pd.DataFrame(y, columns=labels)
+        where = {"unit": self.unit, "time": self.time, "place": self.place}
+        return model.fit(X, y, sample_weight, groups=groups, **where)
 
     def _features(self, frame, others):
         """Return the features, with the filled shares of other groups."""
@@ -328,22 +271,19 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X, frame = self._framed(X)
-        known = {n: g.known(frame, part=True) for n, g in self.groups_.items()}
-        first = {
-            name: self._completed(frame, name, self.first_models_[name], y)
-            for name, (y, *_) in known.items()
-        }
-        filled = {}
+        known = {name: group.known(frame, part=True) for name, group in self.groups_.items()}
+        models, first = self.first_models_, {}
+        for name in known:
+            first[name] = self._completed(frame, name, models[name], known[name][1])
+        out: dict[str, Array] = {}
         for name, group in self.groups_.items():
-            y, whole, _ = known[name]
+            values, y, whole = known[name]
             completed, model = first[name], self.models_[name]
-            if model is not self.first_models_[name]:
-                others = {other: y for other, y in first.items() if other != name}
+            if model is not models[name]:
+                others = {other: first[other] for other in first if other != name}
                 completed = self._completed(frame, name, model, y, others)
-            values = group.filled(frame, completed, whole)
-            filled |= dict(zip(group.labels, values.T, strict=True))
-        marks = [np.isnan(_numbers(frame, name)) for name in self.with_holes_]
-        return self._put(X, frame, filled, marks if self.add_indicator else [])
+            out |= zip(group.labels, group.filled(values, completed, whole).T, strict=True)
+        return self._put(X, frame, out)
 
     def get_feature_names_out(self, input_features=None) -> Array:
         """Return the names of the columns of the output.
@@ -360,8 +300,8 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         of = dict(zip(self.columns_, names, strict=True))
-        marks = [f"missingindicator_{of[name]}" for name in self.with_holes_]
-        return np.array([*names, *(marks if self.add_indicator else [])], dtype=object)
+        marks = [f"missingindicator_{of[name]}" for name in self.with_holes_ if self.add_indicator]
+        return np.array([*names, *marks], dtype=object)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -378,38 +318,34 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         if hasattr(X, "columns"):
             X = X if fit or not self.by_name_ else self._in_order(X)
             note_columns(self, X, reset=fit)
-            frame = as_frame(X)
         else:
             kind = "numeric" if self.shares is None else None
             X = validate_data(
                 self, unmask(X), reset=fit, dtype=kind, ensure_all_finite="allow-nan"
             )
-            frame = as_frame(X)
+        frame = as_frame(X)
         frame.index = pd.RangeIndex(len(frame))
-        if fit:
-            self.columns_ = list(frame)
+        self.columns_ = list(frame) if fit else self.columns_
         frame.columns = pd.Index(self.columns_, dtype=object)
         return X, frame
 
     def _in_order(self, X):
         """Return the columns of the fit, in its order."""
-        lacking = [name for name in self.columns_ if name not in X.columns]
-        if lacking:
+        if lacking := [name for name in self.columns_ if name not in X.columns]:
             raise ValueError(
                 f"The table lacks {listed(map(repr, lacking), 5)}, which the imputer was fitted "
                 "to; give a table with all its columns."
             )
         return X[self.columns_]
 
-    def _groups(self, frame):
+    def _groups(self):
         """Return the groups of shares, and note the features."""
-        shares = self.shares
-        shares = self.columns_ if shares is None else shares
-        named = shares if isinstance(shares, Mapping) else {"shares": shares}
-        groups = {str(name): _chosen(wanted, self.columns_) for name, wanted in named.items()}
+        named = self.columns_ if self.shares is None else self.shares
+        named = named if isinstance(named, Mapping) else {"shares": named}
         total = self.total if isinstance(self.total, Mapping) else dict.fromkeys(named, self.total)
-        if strange := [name for name in total if name not in named]:
-            raise ValueError(f"total names {strange[0]!r}, which is no group of shares.")
+        if strange := [name for name in total if name not in named] or [None] * (not named):
+            raise ValueError(f"There is no group of shares {strange[0]!r}; name its columns.")
+        groups = {name: _chosen(wanted, self.columns_) for name, wanted in named.items()}
         seen: dict[str, str] = {}
         for name, labels in groups.items():
             if len(labels) < 2:
@@ -423,36 +359,24 @@ class SharesImputer(TransformerMixin, BaseEstimator):
                     "it in one."
                 )
             seen |= dict.fromkeys(labels, name)
-        totals = [t for t in total.values() if isinstance(t, str) and t in self.columns_]
-        chosen = self.columns_ if self.features is None else _chosen(self.features, self.columns_)
-        left_out = [*seen, *([] if self.features is not None else totals)]
-        self.features_ = [name for name in chosen if name not in left_out]
+        every = [name for name in self.columns_ if name not in total.values()]
+        chosen = every if self.features is None else _chosen(self.features, self.columns_)
+        self.features_ = [name for name in chosen if name not in seen]
         self.by_name_ = self.shares is not None and hasattr(self, "feature_names_in_")
-        return [ShareGroup(n, labels, total.get(n), self.scale) for n, labels in groups.items()]
+        return {n: ShareGroup(labels, total.get(n), self.scale) for n, labels in groups.items()}
 
-    def _put(self, X, frame, filled, marks):
+    def _put(self, X, frame, filled):
         """Return a table with filled columns, and columns of marks on the right."""
         names = self.get_feature_names_out()[len(self.columns_) :]
-        marks = {name: mark.astype(float) for name, mark in zip(names, marks, strict=True)}
-        default = _get_output_config("transform", self)["dense"] == "default"
-        if not hasattr(X, "columns"):
-            kind = X.dtype if X.dtype.kind in "fO" else np.float64
-            out = np.column_stack(
-                [X.astype(kind), *(mark.astype(kind) for mark in marks.values())]
-            )
-            for name, values in filled.items():
-                out[:, self.columns_.index(name)] = values
-            return out
-        if default and not hasattr(X, "index"):  # polars
-            columns = dict(
-                zip(
-                    X.columns,
-                    (filled.get(n, X[c]) for n, c in zip(self.columns_, X.columns, strict=True)),
-                    strict=True,
-                )
-            )
-            return type(X)(columns | marks)
-        out = (X if hasattr(X, "index") else frame).copy(deep=False)
+        holes = zip(names, self.with_holes_, strict=False)
+        marks = {name: np.isnan(_numbers(frame, column)) * 1.0 for name, column in holes}
+        is_frame = hasattr(X, "columns")
+        if is_frame and not hasattr(X, "index"):  # of polars
+            if _get_output_config("transform", self)["dense"] == "default":
+                own = zip(X.columns, self.columns_, strict=True)
+                return type(X)({name: filled.get(n, X[name]) for name, n in own} | marks)
+            X = frame
+        out = X.copy(deep=False) if is_frame else frame
         for name, values in filled.items():
             at = self.columns_.index(name)
             kind = out.dtypes.iloc[at]
@@ -460,21 +384,21 @@ class SharesImputer(TransformerMixin, BaseEstimator):
             out.isetitem(at, pd.Series(values, out.index).astype(kind))
         for name, mark in marks.items():
             out[name] = mark
-        return out
+        return out if is_frame else out.to_numpy(X.dtype if X.dtype.kind in "fO" else np.float64)
 
 
 def _chosen(wanted, columns):
     """Return the columns that are named, by names, patterns or positions."""
     found = []
     for each in wanted.split(",") if isinstance(wanted, str) else wanted:
-        if isinstance(each, Integral) and str(each) not in columns:
-            if not -len(columns) <= each < len(columns):
-                raise ValueError(
-                    f"There is no column {each}; X has {counted(len(columns), 'column')}."
-                )
+        if not isinstance(each, Integral) or str(each) in columns:
+            found += named_by(columns, [str(each)], "columns")
+        elif -len(columns) <= each < len(columns):
             found.append(columns[each])
         else:
-            found += named_by(columns, [str(each)], "columns")
+            raise ValueError(
+                f"There is no column {each}; X has {counted(len(columns), 'column')}."
+            )
     return list(dict.fromkeys(found))
 
 
@@ -489,15 +413,3 @@ def _numbers(frame, name):
             "totals are numbers; correct it, or make it NaN if it is missing."
         )
     return np.full(len(frame), np.nan) if found is None else np.asarray(found, dtype=np.float64)
-
-
-def _of_ratios(method):
-    """Return a method that learns from ratios of degrees."""
-    if isinstance(method, str):
-        return with_ratios(method)
-    if "known" not in method.get_params():
-        raise ValueError(
-            f"{type(method).__name__} cannot learn from counts without a total; name the column "
-            "of their total, or use another method."
-        )
-    return clone(method).set_params(known="ratios")
