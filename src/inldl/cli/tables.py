@@ -72,10 +72,10 @@ def complete(
         _complete_groups(table, out, labels, method, filling, output, columns, learning,
                          model=model, answers=answers)  # fmt: skip
         return
-    [labels] = labels or [None]
+    one = labels[0] if labels else None
     fitted = None if model is None else o.load_model_of_table(model)
     roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
-    file = output.open(table, labels, columns, fitted, **roles)
+    file = output.open(table, one, columns, fitted, **roles)
     if answers is not None:
         file, n_answers = with_answers(file, answers, scale=learning.scale)
         say(f"Put {counted(n_answers, 'answer')} from {answers} into the table.")

@@ -1,8 +1,7 @@
-"""Several groups of shares in one table, which inform each other: models in a chain."""
+"""Groups of shares in one table, which inform each other: models in a chain."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,23 +11,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from inldl.rows.checks import refuse_first
+from inldl.tables.columns import Cells
 from inldl.tables.completing import check_completion, complete_table, completed_degrees
 from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions
 from inldl.tables.reading import TableFile
 from inldl.tables.results import FitResult, WriteResult
 from inldl.tables.selection import split_names
+from inldl.tables.table import WHOLE, ScaleEvidence
 from inldl.tables.tasks import fit_table
 from inldl.text import listed
 
 Array = np.ndarray
+MOST_OFF = 0.05  # of the whole: where the median sum of rows is further off, these are counts
 
 
-def learn_in_chain(
-    names: list[str],
-    fit: Callable[[str, dict[str, Array]], Any],
-    fill: Callable[[str, Any], Array],
-    error: Callable[[str, Any], float],
-) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
+def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
     """Fit a model to each group of shares alone, and again with the others filled in by these.
 
     The second one is taken where its held-out error is smaller. What it learns from was filled in
@@ -66,6 +64,88 @@ def held_out_error(completion, new_rows) -> float:
     """Return the error at hidden shares, else that of new rows, both as `HeldOut`; else NaN."""
     found = completion.overall()
     return float((found if found["n"] else new_rows.overall())["rmse"])
+
+
+@dataclass(frozen=True)
+class ShareGroup:
+    """Columns of a frame that hold the shares of one whole."""
+
+    labels: list[str]
+    total: Any = None  # the column with the total of each row, or the total of all rows
+    scale: str = "auto"
+    usual: float = 1.0  # the median sum of complete rows
+
+    def settled(self, frame) -> ShareGroup:
+        """Return the group with the scale that the shares of a frame show."""
+        values = self.values(frame)
+        sums, scale = values.sum(axis=1), self.scale if self.total is None else "count"
+        usual = float(np.median(sums[sums > 0])) if (sums > 0).any() else np.nan
+        if scale == "auto":
+            evidence = ScaleEvidence()
+            evidence.add(values)
+            scale, _ = evidence.scale()
+            off = abs(usual / WHOLE.get(scale, usual) - 1)
+            scale = "count" if off > MOST_OFF else scale
+        return replace(self, scale=scale, usual=usual if usual > 0 else 1.0)
+
+    def values(self, frame) -> Array:
+        """Return the numbers of the columns, NaN where missing; refuse what is no share."""
+        values = np.column_stack([numbers_of(frame, name) for name in self.labels])
+        refuse_first(
+            (values < 0) | np.isinf(values),
+            "Negative values in data, or infinite ones: column {name!r} has {value:g} in {row}; "
+            "correct it, or make it NaN if it is missing.",
+            value=values,
+            name=np.broadcast_to(np.array(self.labels, object), values.shape),
+        )
+        return values
+
+    def known(self, frame) -> tuple[Array, Array, Any]:
+        """Return the numbers, degrees, and what rows sum to: None if only ratios are known."""
+        values = self.values(frame)
+        sums = np.nansum(values, axis=1, keepdims=True)
+        if self.scale != "count":
+            return values, values / WHOLE[self.scale], np.full(sums.shape, WHOLE[self.scale])
+        y = np.where(sums > 0, values / np.where(sums > 0, sums, 1), np.nan)
+        if self.total is None:
+            return values, y, None
+        column = numbers_of(frame, self.total) if self.total in frame else self.total
+        whole = np.broadcast_to(np.reshape(column, (-1, 1)), sums.shape).astype(float)
+        holes = np.isnan(values).any(axis=1, keepdims=True)
+        bad = (holes & ~((whole > 0) & np.isfinite(whole)))[:, 0]
+        sentence = "The total in {row} is {value:g}, but shares are missing there; correct it."
+        refuse_first(bad, sentence, value=whole[:, 0])
+        return values, np.where(holes, values / np.where(holes, whole, 1), y), whole
+
+    def filled(self, values, completed, whole) -> Array:
+        """Return shares with their holes filled from completed degrees."""
+        holes = np.isnan(values)
+        if whole is None:  # known counts keep their ratios
+            seen = np.where(holes, 0, completed).sum(axis=1, keepdims=True)
+            sums = np.nansum(values, axis=1, keepdims=True)
+            whole = np.divide(sums, seen, np.full(sums.shape, self.usual), where=seen * sums > 0)
+        return np.where(holes, completed * whole, values)
+
+
+def numbers_of(frame, name) -> Array:
+    """Return a column as floats, NaN where missing; refuse text."""
+    cells = Cells(name, frame[name])
+    found = cells.numbers
+    if found is None and cells.seen:
+        word = next(value for value in cells.seen if not isinstance(value, float))
+        raise ValueError(
+            f"Column {name!r} holds {word!r} in row {cells.first_row(word)}, but shares and their "
+            "totals are numbers; correct it, or make it NaN if it is missing."
+        )
+    return np.full(len(frame), np.nan) if found is None else np.asarray(found, dtype=np.float64)
+
+
+def refuse_shared(groups) -> list[str]:
+    """Return the labels of all groups; refuse one that is in two."""
+    every = [label for labels in groups for label in labels]
+    for label in (label for label in every if every.count(label) > 1):
+        raise ValueError(f"The label {label!r} is in two groups of shares; name it in one.")
+    return every
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,19 +256,12 @@ def _check_for_groups(columns, filling):
 
 def _files_of_groups(table, labels, columns):
     """Return the file once for each group, by its name, without the labels of the others."""
-    opened, first = {}, table
+    files: list[TableFile] = []
     for each in labels:
-        file = TableFile(first, each, columns)
-        first = file.path
-        for other in opened.values():
-            if both := [name for name in file.labels if name in other.labels]:
-                raise ValueError(
-                    f"The label {both[0]!r} is in two groups; name it in one --labels."
-                )
-        opened[listed(file.labels, 3)] = file
-    files = {}
-    for name, file in opened.items():
-        others = [n for other in opened.values() if other is not file for n in other.labels]
-        ignored = [*split_names(columns.ignore), *others]
-        files[name] = _FilledFile(first, file.labels, replace(columns, ignore=ignored))
-    return files
+        files.append(TableFile(files[0].path if files else table, each, columns))
+    every, named = refuse_shared([file.labels for file in files]), {}
+    for file in files:
+        others = [label for label in every if label not in file.labels]
+        options = replace(columns, ignore=[*split_names(columns.ignore), *others])
+        named[listed(file.labels, 3)] = _FilledFile(file.path, file.labels, options)
+    return named

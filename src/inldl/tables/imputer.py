@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -15,87 +14,23 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from inldl.methods.registry import with_ratios
 from inldl.randomness import seed_from
-from inldl.rows.checks import check_choice, refuse_first, unmask
+from inldl.rows.checks import check_choice, unmask
 from inldl.rows.inputs import note_columns
 from inldl.tables import audit
-from inldl.tables.columns import Cells, as_frame
-from inldl.tables.groups import held_out_error, learn_in_chain
+from inldl.tables.columns import as_frame
+from inldl.tables.groups import (
+    ShareGroup,
+    held_out_error,
+    learn_in_chain,
+    numbers_of,
+    refuse_shared,
+)
 from inldl.tables.model import TableModel
 from inldl.tables.options import SCALE_TITLES
-from inldl.tables.selection import TotalColumns, named_by
-from inldl.tables.shares import Degrees
-from inldl.tables.table import WHOLE, Piece, ScaleEvidence
+from inldl.tables.selection import named_by
 from inldl.text import counted, listed
 
 Array = np.ndarray
-MOST_OFF = 0.05  # of the whole: where the median sum of rows is further off, these are counts
-
-
-@dataclass(frozen=True)
-class ShareGroup:
-    """Columns that hold the shares of one whole."""
-
-    labels: list[str]
-    total: Any = None  # the column with the total of each row, or the total of all rows
-    scale: str = "auto"
-    usual: float = 1.0  # the median sum of complete rows
-
-    def settled(self, frame) -> ShareGroup:
-        """Return the group with the scale that the shares of a frame show."""
-        values = self.values(frame)
-        sums, scale = values.sum(axis=1), self.scale if self.total is None else "count"
-        usual = float(np.median(sums[sums > 0])) if (sums > 0).any() else np.nan
-        if scale == "auto":
-            evidence = ScaleEvidence()
-            evidence.add(values)
-            scale, _ = evidence.scale()
-            off = abs(usual / WHOLE.get(scale, usual) - 1)
-            scale = "count" if off > MOST_OFF else scale
-        return replace(self, scale=scale, usual=usual if usual > 0 else 1.0)
-
-    def values(self, frame) -> Array:
-        """Return the numbers of the columns, NaN where missing; refuse what is no share."""
-        values = np.column_stack([_numbers(frame, name) for name in self.labels])
-        refuse_first(
-            (values < 0) | np.isinf(values),
-            "Negative values in data, or infinite ones: column {name!r} has {value:g} in {row}; "
-            "correct it, or make it NaN if it is missing.",
-            value=values,
-            name=np.broadcast_to(np.array(self.labels, object), values.shape),
-        )
-        return values
-
-    def known(self, frame, *, normalize=False, part=False) -> tuple[Array, Array, Any]:
-        """Return the numbers, degrees, and what each row sums to: None for counts without a total.
-
-        Of a `part` of a table, only rows with holes are checked.
-        """
-        values = self.values(frame)
-        sums = np.nansum(values, axis=1, keepdims=True)
-        y = np.where(sums > 0, values / np.where(sums > 0, sums, 1), np.nan)
-        if self.scale == "count" and self.total is None:
-            return values, y, None
-        columns = TotalColumns(list(frame), self.total)
-        columns.check(self.labels)
-        at = np.flatnonzero(np.isnan(values).any(axis=1)) if part else np.arange(len(y))
-        totals = None if columns.total is None else _numbers(frame, columns.total)[at]
-        totals = totals if columns.each is None else np.full(len(at), columns.each)
-        piece = Piece(0, len(at), values[at], frame, None, totals=totals)
-        are_whole = np.array_equal(np.rint(values), values, equal_nan=True)
-        degrees = Degrees(piece, columns, lambda row: f"Row {at[row]}", lambda: are_whole)
-        shares = degrees.shares(self.scale, normalize=normalize, part=part)
-        y[at], whole = shares.known.y, np.ones((len(y), 1))
-        whole[at, 0] = WHOLE[self.scale] if shares.totals is None else shares.totals
-        return values, y, whole
-
-    def filled(self, values, completed, whole) -> Array:
-        """Return shares with their holes filled from completed degrees."""
-        holes = np.isnan(values)
-        if whole is None:  # known counts keep their ratios
-            seen = np.where(holes, 0, completed).sum(axis=1, keepdims=True)
-            sums = np.nansum(values, axis=1, keepdims=True)
-            whole = np.divide(sums, seen, np.full(sums.shape, self.usual), where=seen * sums > 0)
-        return np.where(holes, completed * whole, values)
 
 
 class SharesImputer(TransformerMixin, BaseEstimator):
@@ -118,8 +53,6 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         ones go with the known ones of their row, or with the usual sum if none is known.
     scale : {"auto", "fraction", "percent", "count"}, default="auto"
         What rows of shares sum to: 1, 100, or a number of their own. Detected in the fit.
-    normalize : bool, default=False
-        Divide complete rows that do not sum to the whole by their sum, instead of refusing them.
     features : list or str, default=None
         The columns to learn from, in place of all others.
     method, cross_fit, n_jobs, error
@@ -161,14 +94,13 @@ class SharesImputer(TransformerMixin, BaseEstimator):
     """
 
     def __init__(
-        self, shares=None, *, total=None, scale="auto", normalize=False, features=None,
+        self, shares=None, *, total=None, scale="auto", features=None,
         method="auto", cross_fit=5, error="shares", unit=None, time=None, place=None,
         add_indicator=False, random_state=0, n_jobs=None,
     ):  # fmt: skip
         self.shares = shares
         self.total = total
         self.scale = scale
-        self.normalize = normalize
         self.features = features
         self.method = method
         self.cross_fit = cross_fit
@@ -201,15 +133,9 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         check_choice("scale", self.scale, SCALE_TITLES)
         _, frame = self._framed(X, fit=True)
         self.groups_ = {name: group.settled(frame) for name, group in self._groups().items()}
-        known = {
-            name: g.known(frame, normalize=self.normalize) for name, g in self.groups_.items()
-        }
-        holes = {name: np.isnan(known[name][0]).any(axis=0) for name in known}
-        self.with_holes_ = [
-            label
-            for n, g in self.groups_.items()
-            for label in np.array(g.labels, object)[holes[n]]
-        ]
+        known = {name: g.known(frame) for name, g in self.groups_.items()}
+        every = [name for group in self.groups_.values() for name in group.labels]
+        self.with_holes_ = [n for n in every if np.isnan(numbers_of(frame, n)).any()]
         seed = self.random_state
         seed = int(seed) if isinstance(seed, Integral) else seed_from(seed)
 
@@ -236,9 +162,9 @@ class SharesImputer(TransformerMixin, BaseEstimator):
             is_name = isinstance(method, str)
             method = with_ratios(method) if is_name else clone(method).set_params(known="ratios")
         model = TableModel(method, self.cross_fit, seed, self.n_jobs, self.error)
-        X, y = self._features(frame, others), pd.DataFrame(y, columns=labels)
+        about = self._features(frame, others), pd.DataFrame(y, columns=labels), sample_weight
         where = {"unit": self.unit, "time": self.time, "place": self.place}
-        return model.fit(X, y, sample_weight, groups=groups, **where)
+        return model.fit(*about, groups=groups, **where)
 
     def _features(self, frame, others):
         """Return the features, with the filled shares of other groups."""
@@ -271,7 +197,7 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X, frame = self._framed(X)
-        known = {name: group.known(frame, part=True) for name, group in self.groups_.items()}
+        known = {name: group.known(frame) for name, group in self.groups_.items()}
         models, first = self.first_models_, {}
         for name in known:
             first[name] = self._completed(frame, name, models[name], known[name][1])
@@ -320,9 +246,8 @@ class SharesImputer(TransformerMixin, BaseEstimator):
             note_columns(self, X, reset=fit)
         else:
             kind = "numeric" if self.shares is None else None
-            X = validate_data(
-                self, unmask(X), reset=fit, dtype=kind, ensure_all_finite="allow-nan"
-            )
+            how = {"dtype": kind, "ensure_all_finite": "allow-nan"}
+            X = validate_data(self, unmask(X), reset=fit, **how)
         frame = as_frame(X)
         frame.index = pd.RangeIndex(len(frame))
         self.columns_ = list(frame) if fit else self.columns_
@@ -343,22 +268,19 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         named = self.columns_ if self.shares is None else self.shares
         named = named if isinstance(named, Mapping) else {"shares": named}
         total = self.total if isinstance(self.total, Mapping) else dict.fromkeys(named, self.total)
-        if strange := [name for name in total if name not in named] or [None] * (not named):
-            raise ValueError(f"There is no group of shares {strange[0]!r}; name its columns.")
+        if not named or not named.keys() >= total.keys():
+            known = listed(map(repr, named), 20) or "none"
+            raise ValueError(
+                f"The groups in shares are {known}; name some, and in total no others."
+            )
         groups = {name: _chosen(wanted, self.columns_) for name, wanted in named.items()}
-        seen: dict[str, str] = {}
         for name, labels in groups.items():
             if len(labels) < 2:
                 raise ValueError(
                     f"The group {name!r} has {counted(len(labels), 'column')} (n_features="
                     f"{len(labels)}), but shares are those of at least two; name their columns."
                 )
-            if twice := [label for label in labels if label in seen]:
-                raise ValueError(
-                    f"Column {twice[0]!r} is in the groups {seen[twice[0]]!r} and {name!r}; name "
-                    "it in one."
-                )
-            seen |= dict.fromkeys(labels, name)
+        seen = refuse_shared(groups.values())
         every = [name for name in self.columns_ if name not in total.values()]
         chosen = every if self.features is None else _chosen(self.features, self.columns_)
         self.features_ = [name for name in chosen if name not in seen]
@@ -369,7 +291,7 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         """Return a table with filled columns, and columns of marks on the right."""
         names = self.get_feature_names_out()[len(self.columns_) :]
         holes = zip(names, self.with_holes_, strict=False)
-        marks = {name: np.isnan(_numbers(frame, column)) * 1.0 for name, column in holes}
+        marks = {name: np.isnan(numbers_of(frame, column)) * 1.0 for name, column in holes}
         is_frame = hasattr(X, "columns")
         if is_frame and not hasattr(X, "index"):  # of polars
             if _get_output_config("transform", self)["dense"] == "default":
@@ -396,20 +318,6 @@ def _chosen(wanted, columns):
         elif -len(columns) <= each < len(columns):
             found.append(columns[each])
         else:
-            raise ValueError(
-                f"There is no column {each}; X has {counted(len(columns), 'column')}."
-            )
+            number = counted(len(columns), "column")
+            raise ValueError(f"There is no column {each}; X has {number}.")
     return list(dict.fromkeys(found))
-
-
-def _numbers(frame, name):
-    """Return a column as floats, NaN where missing; refuse text."""
-    cells = Cells(name, frame[name])
-    found = cells.numbers
-    if found is None and cells.seen:
-        word = next(value for value in cells.seen if not isinstance(value, float))
-        raise ValueError(
-            f"Column {name!r} holds {word!r} in row {cells.first_row(word)}, but shares and their "
-            "totals are numbers; correct it, or make it NaN if it is missing."
-        )
-    return np.full(len(frame), np.nan) if found is None else np.asarray(found, dtype=np.float64)

@@ -109,24 +109,20 @@ def completion_page(
 
 
 def groups_page(groups: Sequence[CompletedGroup], table: str, out: str) -> Document:
-    """Return the page of a file in which several groups of shares were completed.
-
-    Parameters
-    ----------
-    groups : sequence of CompletedGroup
-        What `inldl.tables.groups.complete_groups` returned.
-    table, out : str
-        As in `completion_page`.
-    """
-    summary, notes, sections = [], {}, []
+    """Return the page of a file in which `complete_groups` completed several groups of shares."""
+    summary: list[str] = []
+    notes: dict[str, list[str]] = {}
+    sections: list[Section] = []
     for group in groups:
         page = completion_page(group.written, group.learned, group.learned.model, table, out)
         first, *others = page.summary
         summary += [f"{group.name}: {first}", *others, _of_others(group)]
-        notes |= dict.fromkeys(page.notes)
+        for note in page.notes:
+            notes.setdefault(note, []).append(group.name)
         sections += [replace(each, title=f"{each.title}: {group.name}") for each in page.sections]
-    facts = [pair for pair in page.facts if pair[0] != "Labels"]
-    return Document(f"{table}, completed", summary, facts, list(notes), sections)
+    parts = {note: "" if len(of) == len(groups) else f"{of[0]}: " for note, of in notes.items()}
+    texts = [part + note for note, part in parts.items()]
+    return Document(f"{table}, completed", summary, page.facts, texts, sections)
 
 
 def _of_others(group):
