@@ -24,12 +24,13 @@ from inldl.text import listed
 
 Array = np.ndarray
 MOST_OFF = 0.05  # of the whole: where the median sum of rows is further off, these are counts
+CLEARLY = 0.98  # by chance, errors of groups that tell nothing of each other are 2% smaller
 
 
 def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
     """Fit a model to each group of shares alone, and again with the others filled in by these.
 
-    The second one is taken where its held-out error is smaller. What it learns from was filled in
+    The second one is taken where its held-out error is clearly smaller. What it learns from was filled in
     without the shares that it predicts, so that this error is an honest one.
 
     Parameters
@@ -56,7 +57,7 @@ def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, A
     for name in filled:
         found = fit(name, {other: filled[other] for other in names if other != name})
         errors.loc[name] = pair = error(name, alone[name]), error(name, found)
-        chosen[name] = found if pair[1] < pair[0] else alone[name]
+        chosen[name] = found if pair[1] < CLEARLY * pair[0] else alone[name]
     return alone, chosen, errors
 
 
@@ -156,7 +157,8 @@ class CompletedGroup:
     learned: FitResult
     written: WriteResult
     alone: float  # the error at hidden shares without the other groups, in the units of the file
-    together: float  # and with these; the smaller one is that of `learned`
+    together: float  # and with these
+    helped: bool  # whether these are used
 
 
 class _FilledFile(TableFile):
@@ -184,7 +186,7 @@ def complete_groups(
     """Write a file with the holes of several groups of shares filled.
 
     Each group sums to a whole of its own. It is completed alone first, then with the others filled
-    in as features, where that has the smaller error at hidden shares.
+    in as features, where that has a clearly smaller error at hidden shares.
 
     Parameters
     ----------
@@ -237,7 +239,7 @@ def complete_groups(
             how = {"scale": learned.scale, "holes": learned.holes, "normalize": normalize}
             about = file.with_features(filled), learned.model, out, filling
             written = complete_table(*about, **how, overwrite=overwrite and out is path)
-            done.append(CompletedGroup(name, learned, written, *errors.loc[name]))
+            done.append(CompletedGroup(name, learned, written, *errors.loc[name], bool(filled)))
             source = out
     return done
 

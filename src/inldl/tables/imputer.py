@@ -46,7 +46,7 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         The columns with shares: names ("a,b,c" or a list), patterns such as "emotion_*", or
         positions. Several groups, each of which sums to a whole of its own, are a dict from names
         to such columns. Each is completed alone first, then with the others filled in as features,
-        where that has the smaller error at hidden shares. None takes all columns as one group.
+        where that makes the error at hidden shares clearly smaller. None takes all columns as one group.
     total : str, int, float or dict, default=None
         For counts: the column with the total of each row, by name, or one total of all rows, as a
         number; or a dict from groups to these. Counts without a total keep their ratios: missing

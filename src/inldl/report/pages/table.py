@@ -131,7 +131,7 @@ def _of_others(group):
     pair = (error(each, unit) for each in (group.together, group.alone))
     if np.isnan(group.alone) or np.isnan(group.together):
         return "Too few shares are known to tell whether the other groups help; they are not used."
-    if group.together < group.alone:
+    if group.helped:
         return _HELP.format(*pair)
     return _NO_HELP.format(*pair)
 
