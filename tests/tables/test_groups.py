@@ -18,7 +18,8 @@ def related():
 
 
 def test_a_chain_uses_what_was_filled_without_the_group_and_takes_the_clearly_better():
-    errors = {"a": (1.0, 0.5), "b": (1.0, 0.99), "c": (np.nan, 0.1)}
+    hidden = {"a": (1.0, 0.5), "b": (1.0, 0.99), "c": (np.nan, 0.1), "d": (1.0, 0.5)}
+    new = {"a": (1.0, 0.6), "b": (1.0, 0.6), "c": (1.0, 0.6), "d": (1.0, 0.99)}
     fitted = []
 
     def fit(name, others):
@@ -26,13 +27,16 @@ def test_a_chain_uses_what_was_filled_without_the_group_and_takes_the_clearly_be
         return len(others)
 
     first, chosen, found = learn_in_chain(
-        list(errors), fit, lambda name, model: name * 2, lambda n, model: errors[n][model > 0]
+        list(hidden),
+        fit,
+        lambda name, model: name * 2,
+        lambda n, model: (hidden[n][model > 0], new[n][model > 0]),
     )
-    assert fitted[:3] == [("a",), ("b",), ("c",)]
-    assert fitted[3] == ("a", ("b", "bb"), ("c", "cc"))
-    assert first == {"a": 0, "b": 0, "c": 0}
-    assert chosen == {"a": 2, "b": 0, "c": 0}
-    np.testing.assert_array_equal(found.to_numpy(), list(errors.values()))
+    assert fitted[:4] == [("a",), ("b",), ("c",), ("d",)]
+    assert fitted[4] == ("a", ("b", "bb"), ("c", "cc"), ("d", "dd"))
+    assert first == dict.fromkeys("abcd", 0)
+    assert chosen == {"a": 3, "b": 0, "c": 0, "d": 0}
+    np.testing.assert_array_equal(found.to_numpy(), list(hidden.values()))
 
 
 def test_a_file_is_completed_as_a_frame_is(related, tmp_path):

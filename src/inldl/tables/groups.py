@@ -30,8 +30,8 @@ CLEARLY = 0.98  # by chance, errors of groups that tell nothing of each other ar
 def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
     """Fit a model to each group of shares alone, and again with the others filled in by these.
 
-    The second one is taken where its held-out error is clearly smaller. What it learns from was filled in
-    without the shares that it predicts, so that this error is an honest one.
+    The second one is taken where both of its held-out errors are clearly smaller. What it learns
+    from was filled in without the shares that it predicts.
 
     Parameters
     ----------
@@ -42,29 +42,33 @@ def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, A
     fill : callable
         Returns the filled shares of a group; takes its name and its first model.
     error : callable
-        Returns the held-out error of a model of a group, NaN if it is not known.
+        Returns the errors of a model of a group, at hidden shares and of new rows; NaN if unknown.
 
     Returns
     -------
     alone, chosen : dict
         The first model of each group, and the one that is taken.
     errors : DataFrame of shape (n_groups, 2)
-        The held-out errors of both, "alone" and "together".
+        The errors of both at hidden shares, "alone" and "together".
     """
     alone = {name: fit(name, {}) for name in names}
     chosen, errors = dict(alone), pd.DataFrame(np.nan, names, ["alone", "together"])
     filled = {name: fill(name, alone[name]) for name in names if len(names) > 1}
     for name in filled:
         found = fit(name, {other: filled[other] for other in names if other != name})
-        errors.loc[name] = pair = error(name, alone[name]), error(name, found)
-        chosen[name] = found if pair[1] < CLEARLY * pair[0] else alone[name]
+        pairs = np.array([error(name, alone[name]), error(name, found)])
+        errors.loc[name] = pairs[:, 0]
+        chosen[name] = found if (pairs[1] < CLEARLY * pairs[0]).all() else alone[name]
     return alone, chosen, errors
 
 
-def held_out_error(completion, new_rows) -> float:
-    """Return the error at hidden shares, else that of new rows, both as `HeldOut`; else NaN."""
-    found = completion.overall()
-    return float((found if found["n"] else new_rows.overall())["rmse"])
+def held_out_errors(completion, new_rows) -> tuple[float, float]:
+    """Return the errors at hidden shares and of new rows, both measured as `HeldOut`.
+
+    The second one stands for the first where no share could be hidden.
+    """
+    found, new = completion.overall(), new_rows.overall()["rmse"]
+    return (found["rmse"] if found["n"] else new), new
 
 
 @dataclass(frozen=True)
@@ -228,7 +232,7 @@ def complete_groups(
         return completed_degrees(file, learned.model, learned.scale, normalize=normalize)
 
     def error(name, found):
-        return held_out_error(found[0].completion, found[0].new_rows)
+        return held_out_errors(found[0].completion, found[0].new_rows)
 
     _, chosen, errors = learn_in_chain(list(files), fit, fill, error)
     done, source = [], files[next(iter(files))].path

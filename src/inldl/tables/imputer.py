@@ -20,7 +20,7 @@ from inldl.tables import audit
 from inldl.tables.columns import as_frame
 from inldl.tables.groups import (
     ShareGroup,
-    held_out_error,
+    held_out_errors,
     learn_in_chain,
     numbers_of,
     refuse_shared,
@@ -46,7 +46,7 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         The columns with shares: names ("a,b,c" or a list), patterns such as "emotion_*", or
         positions. Several groups, each of which sums to a whole of its own, are a dict from names
         to such columns. Each is completed alone first, then with the others filled in as features,
-        where that makes the error at hidden shares clearly smaller. None takes all columns as one group.
+        where that makes errors clearly smaller. None takes all columns as one group.
     total : str, int, float or dict, default=None
         For counts: the column with the total of each row, by name, or one total of all rows, as a
         number; or a dict from groups to these. Counts without a total keep their ratios: missing
@@ -147,9 +147,9 @@ class SharesImputer(TransformerMixin, BaseEstimator):
 
         def error(name, model):
             if model.held_out_ is None:
-                return np.nan
+                return np.nan, np.nan
             new_rows = audit.measure_new_rows(model, known[name][1])
-            return held_out_error(audit.measure_completion(model), new_rows)
+            return held_out_errors(audit.measure_completion(model), new_rows)
 
         learned = learn_in_chain(list(known), fit, fill, error)
         self.first_models_, self.models_, self.errors_ = learned
