@@ -16,7 +16,7 @@ def table(tmp_path):
     return path
 
 
-def test_each_group_is_completed_and_told_of(table, inldl, without_figures):
+def test_each_group_is_completed_with_sentences_of_its_own(table, inldl, without_figures):
     code, out, _ = inldl("complete", table, *GROUPS, "-o", "w.csv", *HOW, "--page", "w.html")
     assert code == 0
     assert pd.read_csv("w.csv")[VOTES + AGES].notna().all(axis=None)
@@ -33,7 +33,7 @@ def test_groups_that_tell_nothing_of_each_other(tmp_path, inldl):
     two_groups(related=False)[0].to_csv("t.csv", index=False)
     code, out, _ = inldl("complete", "t.csv", *GROUPS, "-o", "w.csv", *HOW)
     assert code == 0
-    assert out.count("The other groups are not used, because they do not help") == 2
+    assert out.count("The other groups are not used, because they do not clearly help") == 2
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ OF_RATIOS = (
 )
 _HELP = "The other groups help: with them, the root mean squared error is {}, without them {}."
 _NO_HELP = (
-    "The other groups are not used, because they do not help: with them, the root mean squared "
-    "error is {}, without them {}."
+    "The other groups are not used, because they do not clearly help: with them, the root mean "
+    "squared error is {}, without them {}."
 )
 FEW_LEARNED = 0.05  # of the rows of a test; as many may be alike by chance
 EARLIER = (
@@ -120,8 +120,7 @@ def groups_page(groups: Sequence[CompletedGroup], table: str, out: str) -> Docum
         for note in page.notes:
             notes.setdefault(note, []).append(group.name)
         sections += [replace(each, title=f"{each.title}: {group.name}") for each in page.sections]
-    parts = {note: "" if len(of) == len(groups) else f"{of[0]}: " for note, of in notes.items()}
-    texts = [part + note for note, part in parts.items()]
+    texts = [t if len(of) == len(groups) else f"{of[0]}: {t}" for t, of in notes.items()]
     return Document(f"{table}, completed", summary, page.facts, texts, sections)
 
 
