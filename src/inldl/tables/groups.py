@@ -24,7 +24,7 @@ from inldl.text import listed
 
 Array = np.ndarray
 MOST_OFF = 0.05  # of the whole: where the median sum of rows is further off, these are counts
-CLEARLY = 0.98  # by chance, errors of groups that tell nothing of each other are 2% smaller
+BETTER = 0.98  # of an error: groups that tell nothing of each other come near it by chance
 
 
 def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
@@ -58,7 +58,7 @@ def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, A
         found = fit(name, {other: filled[other] for other in names if other != name})
         pairs = np.array([error(name, alone[name]), error(name, found)])
         errors.loc[name] = pairs[:, 0]
-        chosen[name] = found if (pairs[1] < CLEARLY * pairs[0]).all() else alone[name]
+        chosen[name] = found if (pairs[1] < BETTER * pairs[0]).all() else alone[name]
     return alone, chosen, errors
 
 
@@ -243,7 +243,8 @@ def complete_groups(
             how = {"scale": learned.scale, "holes": learned.holes, "normalize": normalize}
             about = file.with_features(filled), learned.model, out, filling
             written = complete_table(*about, **how, overwrite=overwrite and out is path)
-            done.append(CompletedGroup(name, learned, written, *errors.loc[name], bool(filled)))
+            alone, together = errors.loc[name]
+            done.append(CompletedGroup(name, learned, written, alone, together, bool(filled)))
             source = out
     return done
 
