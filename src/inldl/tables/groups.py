@@ -24,7 +24,7 @@ from inldl.text import listed
 
 Array = np.ndarray
 MOST_OFF = 0.05  # of the whole: where the median sum of rows is further off, these are counts
-BETTER = 0.98  # of an error: groups that tell nothing of each other come near it by chance
+TOGETHER = 0.98  # of an error: groups that tell nothing of each other come near it by chance
 
 
 def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
@@ -58,7 +58,7 @@ def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, A
         found = fit(name, {other: filled[other] for other in names if other != name})
         pairs = np.array([error(name, alone[name]), error(name, found)])
         errors.loc[name] = pairs[:, 0]
-        chosen[name] = found if (pairs[1] < BETTER * pairs[0]).all() else alone[name]
+        chosen[name] = found if (pairs[1] < TOGETHER * pairs[0]).all() else alone[name]
     return alone, chosen, errors
 
 
