@@ -6,6 +6,7 @@ import os
 import traceback
 import warnings
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ from inldl.tables.writing import write_edited, write_frame
 from inldl_studio import settings as options
 from inldl_studio.grid import cell_form, completed_cells, write_grid
 from inldl_studio.jobs import ProgressLines
-from inldl_studio.roles import suggest_roles
+from inldl_studio.roles import signs_in, suggest_roles
 
 COVERAGE = 0.9  # of the intervals on the page
 MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
@@ -145,9 +146,14 @@ def look(task: Task) -> None:
     """Suggest what the columns of a table are."""
     task.step("Reading", 1)
     long = task.settings["long"] or None
-    file = TableFile(task.path, None, options.chosen(FileOptions, task.settings), long=long)
+    how = options.chosen(FileOptions, task.settings)
+    file = TableFile(task.path, None, how, long=long)
     found, n_rows, notes = suggest_roles(file, task.settings["dates"])
-    task.finish(columns=found.astype(object).to_dict("records"), n_rows=n_rows, notes=notes)
+    signs, labels = [], found["column"][found["role"] == "label"].tolist()
+    with suppress(ValueError):  # words among the shares, of which the notes say what to do
+        signs = [] if long or not labels else signs_in(TableFile(task.path, labels, how))
+    columns = found.astype(object).to_dict("records")
+    task.finish(columns=columns, n_rows=n_rows, notes=notes, signs=signs)
 
 
 def inspect(task: Task) -> None:
