@@ -288,5 +288,7 @@ def test_a_sheet_with_far_more_inside_is_refused(path, monkeypatch):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", b" " * 10**7)
     monkeypatch.setattr(formats, "MOST_UNPACKED", (10**6, 100))
-    with pytest.raises(ValueError, match=r"has more inside than .* GB, far more than its own size"):
+    with pytest.raises(
+        ValueError, match=r"has more inside than .* GB, far more than its own size"
+    ):
         TableFile(path, None)

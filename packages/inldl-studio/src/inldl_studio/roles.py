@@ -181,7 +181,7 @@ def _sums_to(values, whole):
 
 
 def _stays_below(values, whole):
-    """Return how many of the first columns have missing cells and sum to no more than the whole."""
+    """Return how many of the first columns have missing cells, and sum to at most the whole."""
     sums = np.zeros(len(values))
     for width, column in enumerate(values.T):
         sums = sums + np.nan_to_num(column)

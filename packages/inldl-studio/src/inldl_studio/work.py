@@ -3,6 +3,8 @@
 import json
 import math
 import os
+import shutil
+import tempfile
 import traceback
 import warnings
 import zipfile
@@ -116,7 +118,8 @@ class Task:
             return file
         copy = self.folder / "file" / self.name
         copy.parent.mkdir()
-        write_edited(file, copy, self.given["edits"])
+        edits = [each[:3] for each in self.given["edits"]]
+        write_edited(file, copy, edits)
         return TableFile(copy, labels, columns)
 
     def out(self, word: str, suffix: str | None = None) -> Path:
@@ -296,6 +299,9 @@ TASKS = {task.__name__: task for task in _TASKS}
 def do(given: dict[str, Any], lines: ProgressLines) -> None:
     """Do a piece of work, and tell how it ended; an error is one sentence."""
     warned: list[str] = []
+    own = Path(given["folder"], "temporary")  # goes with the run, also if this process is killed
+    own.mkdir()
+    tempfile.tempdir = str(own)
     warnings.showwarning = lambda message, *_, **__: warned.append(str(message))
     try:
         with listening(lines.detail):
@@ -310,6 +316,9 @@ def do(given: dict[str, Any], lines: ProgressLines) -> None:
         lines.end("failed", f"This is a bug in inldl, not a problem with your table: {what}.")
     else:
         lines.end("done")
+    finally:
+        tempfile.tempdir = None
+        shutil.rmtree(own, ignore_errors=True)
 
 
 def _with_short_names(text: str, given: dict[str, Any]) -> str:

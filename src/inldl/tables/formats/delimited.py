@@ -311,6 +311,7 @@ class _Writer:
         rows, columns = np.nonzero(~np.isnan(fills))
         values = fills[rows, columns].tolist()
         texts = format_numbers(values, self._form, percent=self._form.percent)
+        texts = [text if x < np.inf else "" for x, text in zip(values, texts, strict=True)]
         columns = np.array(self._columns, int)[columns].tolist()
         cells = zip(rows.tolist(), columns, texts, strict=True)
         return groupby(cells, key=itemgetter(0))

@@ -117,7 +117,8 @@ class Excel(FrameFormat):
             for name in filled:
                 fill = fills[:, labels.index(name)]
                 for i in np.flatnonzero(~np.isnan(fill)):
-                    sheet.cell(rows[i], self.columns[name]).value = self._degree(float(fill[i]))
+                    value = None if np.isinf(fill[i]) else self._degree(float(fill[i]))
+                    sheet.cell(rows[i], self.columns[name]).value = value
             for j, column in enumerate(new.values()):
                 for i in np.flatnonzero(~np.isnan(values[:, j])):
                     sheet.cell(rows[i], column).value = float(values[i, j])
