@@ -164,8 +164,9 @@ def test_rows_with_another_sum_are_named_before_work_begins(studio, table):
     "body",
     [
         {"cells": 1}, {"cells": [1]}, {"cells": [[1, "b"]]}, {"cells": [[True, "b", "1"]]},
-        {"cells": [[1, ["b"], "1"]]}, {"cells": [[1, "b", {}]]}, {"cells": [[1, "b", "0.1"]] * 10_001},
-        {"answers": {}}, {"answers": []}, {"run": [], "cells": []}, {"run": None, "cells": []},
+        {"cells": [[1, ["b"], "1"]]}, {"cells": [[1, "b", {}]]},
+        {"cells": [[1, "b", "0.1"]] * 10_001}, {"answers": {}}, {"answers": []},
+        {"run": [], "cells": []}, {"run": None, "cells": []},
     ],
 )  # fmt: skip
 def test_odd_requests_are_refused_in_a_sentence(studio, table, body, capfd):
@@ -178,7 +179,8 @@ def test_odd_requests_are_refused_in_a_sentence(studio, table, body, capfd):
         ("PUT settings", {"settings": body}), ("PUT settings", {"settings": {"roles": body}}),
         ("PUT settings", {"settings": {"method": body}}), ("PUT settings", {"settings": [body]}),
         ("PUT settings", {"settings": {"roles": {"a": body}}}), ("POST runs", {"kind": body}),
-        ("POST runs", {"kind": "ask", "budget": body}), ("POST runs", {"kind": "predict", "other": body}),
+        ("POST runs", {"kind": "ask", "budget": body}),
+        ("POST runs", {"kind": "predict", "other": body}),
         ("POST runs", {"kind": "export", "run": body, "key": body, "suffix": body}),
         ("POST changes", {"step": body}),
     ):  # fmt: skip

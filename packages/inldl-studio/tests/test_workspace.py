@@ -103,7 +103,6 @@ def test_a_table_that_was_kept_before_has_settings_that_are_new(place):
     [
         ("☃.csv", "table.csv"),
         ("☃☃.csv.gz", "table.csv.gz"),
-        ("..csv", "table.csv"),
         ("☃", "table"),
     ],
 )
