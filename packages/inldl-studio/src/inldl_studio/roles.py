@@ -19,7 +19,7 @@ MOST_SUMMED = 2_000  # rows that are summed
 WIDEST_RUN = 150  # columns side by side that are tried as labels
 NEAR_WHOLE = 0.02  # of the whole, by which rounded shares may miss it
 COMPLETE = 2  # rows without a missing share, at least, that must sum to the whole
-EXAMPLE_CELLS = 3
+EXAMPLE_CELLS, FIRST_ROWS = 3, 10
 MOST_WORDS = 20  # that stand among the shares of a column
 PROSE = 4  # words of a cell, on average, from which on it does not name a row
 _SAY_MISSING = (
@@ -64,7 +64,18 @@ def suggest_roles(file: Any, dates: str = "auto") -> tuple[pd.DataFrame, int, li
             role,
             f"was found as the {role}",
         )
+    found = found.assign(first=[_first(frame[name]) for name in found["column"]])
     return found, len(frame), [*file.notes, *why, *where]
+
+
+def _first(column):
+    """Return the cells of the first rows, as texts."""
+    cells = column.iloc[:FIRST_ROWS]
+    return ["" if pd.isna(cell) else _text(cell) for cell in cells]
+
+
+def _text(cell):
+    return f"{cell:.10g}" if isinstance(cell, float) else str(cell).strip()[:60]
 
 
 def _is_prose(column):
@@ -76,7 +87,7 @@ def _is_prose(column):
 def _examples(column):
     """Return the first cells that differ, as texts."""
     cells = column.dropna().iloc[:200].unique()[:EXAMPLE_CELLS]
-    return [f"{cell:g}" if isinstance(cell, float) else str(cell).strip()[:60] for cell in cells]
+    return [_text(cell) for cell in cells]
 
 
 def signs_in(file: Any) -> list[dict[str, Any]]:

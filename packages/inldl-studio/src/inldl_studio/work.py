@@ -39,8 +39,9 @@ from inldl.tables.table_rows import gather
 from inldl.tables.tasks import fit_table, method_for, predict_table
 from inldl.tables.writing import write_edited, write_frame
 from inldl_studio import settings as options
-from inldl_studio.grid import cell_form, completed_cells, write_grid
+from inldl_studio.grid import Grid, cell_form, completed_cells, write_grid
 from inldl_studio.jobs import ProgressLines
+from inldl_studio.pictures import pictures_of
 from inldl_studio.roles import signs_in, suggest_roles
 
 COVERAGE = 0.9  # of the intervals on the page
@@ -203,8 +204,10 @@ def complete(task: Task) -> None:
         written, learned, learned.model, task.name, plain.name, learned.influence()
     )
     document.write(files["report"])
+    held_out = None if learned.completion.unknown else learned.completion
+    seen = document_data(pictures_of(Grid(task.folder), held_out), task.folder)
     unasked = ASKING if settings["ratios"] else ""
-    task.finish(document, files, scale=learned.scale, unasked=unasked)
+    task.finish(document, files, scale=learned.scale, unasked=unasked, seen=seen)
 
 
 def _draws(plain, n_draws):

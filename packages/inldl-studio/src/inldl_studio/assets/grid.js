@@ -198,6 +198,7 @@ export class Grid {
     const { row, column } = this.active;
     this.mark(this.cell({ row: this.lines.has(row) ? row : Math.min(first + 6, last - 1), column }));
     this.chosen.show();
+    this.onrow?.(this.data.at(this.lines.has(row) ? row : first));
     if (focused) this.follow();
   }
 
@@ -308,6 +309,7 @@ export class Grid {
     if (!cell || this.editor.input) return;
     this.active = { row: +cell.dataset.position, column: +cell.dataset.column };
     this.mark(cell);
+    this.onrow?.(this.rowOf(cell));
   }
 
   // One cell of the table can be reached with the Tab key.

@@ -8,6 +8,7 @@ import { button, bytes, counted, field, make, notice, select } from "./dom.js";
 import { Grid } from "./grid.js";
 import { dropZone } from "./home.js";
 import { jobPanel } from "./jobs.js";
+import { rowPanel } from "./row_panel.js";
 
 const FAST = ["constant-mean", "ridge", "winldl", "knn"];
 
@@ -66,7 +67,8 @@ export async function drawTable(studio) {
     studio.ready = studio.grid.start();
   }
   const { grid } = studio;
-  box.append(make("div", { class: "beside" }, grid.element, runs.complete ? await askPanel(studio, grid, result.unasked) : null));
+  box.append(make("div", { class: "beside" }, make("div", { class: "both" }, grid.element, rowPanel(grid)), runs.complete ? await askPanel(studio, grid, result.unasked) : null));
+  if (result.seen) box.append(make("details", { class: "seen", open: true }, make("summary", {}, "The result in pictures"), drawDocument(result.seen, studio.base(run))));
   return box;
 }
 
