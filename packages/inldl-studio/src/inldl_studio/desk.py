@@ -201,7 +201,9 @@ class Desk:
         if str(body.get("suffix")) not in (".csv", ".xlsx"):
             raise ValueError("Tables can be downloaded as .csv and .xlsx.")
         run = self.workspace.run(table["id"], body["run"])
-        return {"file": str(path), "suffix": body["suffix"], "settings": run["settings"]}
+        folder = str(self.workspace.run_folder(table["id"], run["id"]))
+        exported = {"file": str(path), "suffix": body["suffix"], "run": folder}
+        return {**exported, "settings": run["settings"]}
 
     def _forget_old(self, table, kind):
         """Remove old runs, but the newest ones and the one that is shown."""

@@ -40,6 +40,7 @@ from inldl.tables.tasks import fit_table, method_for, predict_table
 from inldl.tables.writing import write_edited, write_frame
 from inldl_studio import settings as options
 from inldl_studio.grid import Grid, cell_form, completed_cells, write_grid
+from inldl_studio.handing_on import commands, style_sheet
 from inldl_studio.jobs import ProgressLines
 from inldl_studio.pictures import pictures_of
 from inldl_studio.roles import signs_in, suggest_roles
@@ -131,6 +132,17 @@ class Task:
         path.parent.mkdir(exist_ok=True)
         return path
 
+    def to_repeat(self) -> dict[str, Path]:
+        """Write the commands that give the same, and the table with the edits of the user."""
+        edits, name = self.given["edits"], self.name
+        made = {"script": self.out("commands", ".sh")}
+        if edits:
+            made["edited"] = self.out("edited")
+            shutil.copyfile(self.folder / "file" / self.name, made["edited"])
+            name = made["edited"].name
+        write_text(made["script"], commands(self.settings, name, bool(edits)))
+        return made
+
     def finish(self, document: Any = None, files: Any = None, **more: Any) -> None:
         """Keep what was found in the folder of the run.
 
@@ -200,6 +212,7 @@ def complete(task: Task) -> None:
     files |= {"detailed" if coverage else "filled": detailed}
     files |= {"model": task.out("model", ".inldl"), "report": task.out("report", ".html")}
     save_model(learned.model, files["model"], info=learned.info(task.name))
+    files |= task.to_repeat()
     document = completion_page(
         written, learned, learned.model, task.name, plain.name, learned.influence()
     )
@@ -292,6 +305,10 @@ def export(task: Task) -> None:
     out = task.folder / "files" / f"{plain_name(source).stem}{task.given['suffix']}"
     out.parent.mkdir()
     write_frame(frame[file.source.names], out)
+    run = Path(task.given["run"])
+    if task.given["suffix"] == ".xlsx" and (run / "grid.json").is_file():
+        document = json.loads((run / "result.json").read_text(encoding="utf-8"))["document"]
+        style_sheet(out, run, document)
     task.finish(files={"table": out})
 
 

@@ -143,6 +143,8 @@ const NAMES = {
   filled: ["With filled columns", "the same, with columns that say what was filled in"],
   model: ["The model", "for inldl predict and inldl evaluate"],
   report: ["The report", "one HTML page that needs no other file"],
+  script: ["The commands", "a script that does the same without this page"],
+  edited: ["Your table with edits", "what the script works on"],
 };
 
 function files(studio, run, result) {
@@ -153,7 +155,7 @@ function files(studio, run, result) {
   const others = [[".xlsx", "Excel"], [".csv", "CSV"]].filter(([suffix]) => !table.name.toLowerCase().endsWith(suffix));
   const more = others.map(([suffix, name]) => make("li", {},
     button(`As ${name}`, () => exported(studio, run, key, suffix), { class: "secondary" }),
-    make("span", { class: "quiet small" }, `the table as ${suffix}`)));
+    make("span", { class: "quiet small" }, suffix === ".xlsx" && key === "table" ? "the table as .xlsx: filled-in cells are bold and blue, and a second sheet has the notes" : `the table as ${suffix}`)));
   return make("section", { class: "files" }, make("h2", {}, "Downloads"), make("ul", {}, links.slice(0, 1), more, links.slice(1)));
 }
 
