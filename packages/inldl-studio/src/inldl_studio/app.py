@@ -50,13 +50,15 @@ HEADERS = {
     "x-frame-options": "DENY",
     "cache-control": "no-store",
 }
+_SHARED = {"cross-origin-opener-policy": "unsafe-none"}  # others need encryption, say browsers
 _NO_TOKEN = "This address is not complete; open the one that inldl studio printed."
 _FOREIGN = "This request comes from another page; open the address that inldl studio printed."
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _ASSETS = files("inldl_studio") / "assets"
 _OF_REPORTS = {"page.css", "page.js"}  # which are part of the page
 NAMES = {path.name for path in _ASSETS.iterdir()} | _OF_REPORTS
-_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
+          "csv": "text/csv"}  # fmt: skip
 _WRONG = "This is a bug in inldl studio, not a problem with your table; see the terminal."
 
 
@@ -74,6 +76,7 @@ def make_app(workspace, jobs, limit) -> Starlette:
         Route("/", partial(_page, jobs)),
         Route("/assets/{name}", _asset),
         _answering("/api/state", GET=desk.state),
+        _answering("/api/example", POST=desk.add_example),
         Route("/api/tables", partial(_upload, desk, desk.add), methods=["POST"]),
         _answering(table, GET=desk.table, DELETE=desk.remove),
         _answering(f"{table}/settings", PUT=desk.set_settings),
@@ -266,7 +269,8 @@ class Guard:
             app = PlainTextResponse(problem, 403)
         inside = {**scope, "root_path": f"{scope.get('root_path', '')}/{token}"}
         inside["person"] = self._tokens.get(token, "")
-        await app(inside, receive, _with_headers(send))
+        local = Headers(scope=scope).get("host", "").partition(":")[0] in LOCAL
+        await app(inside, receive, _with_headers(send, HEADERS | ({} if local else _SHARED)))
 
     def _foreign(self, scope):
         """Return whether a request is from elsewhere, or to another name."""
@@ -285,13 +289,13 @@ class Guard:
         return _FOREIGN if self._foreign(scope) else "" if any(known) else _NO_TOKEN
 
 
-def _with_headers(send):
+def _with_headers(send, added):
     """Return `send` with the headers of all answers, unless an answer has its own."""
 
     async def sending(message):
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in added.items():
                 headers.setdefault(name, value)
         await send(message)
 

@@ -10,6 +10,7 @@ import shutil
 from collections import defaultdict
 from datetime import UTC, datetime
 from functools import lru_cache, partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from inldl_studio import settings as options
 from inldl_studio.changing import MISUNDERSTOOD, Change, checked_cells
 from inldl_studio.workspace import Json, NotFound
 
+EXAMPLE = "households.csv"
 SHOWN_CHANGES, SHOWN_CELLS = 200, 20  # of the list of changes on the page
 KINDS = ("look", "inspect", "complete", "ask", "answers", "compare", "predict", "export")
 _FIRST = "Complete the table first."
@@ -51,6 +53,13 @@ class Desk:
     async def add(self, given, receive) -> Json:
         """Keep a new table."""
         return self.workspace.add(*await receive(given.get("name", "")))
+
+    def add_example(self, given) -> Json:
+        """Keep a table to try the studio with."""
+        content = (files("inldl_studio") / "assets" / EXAMPLE).read_bytes()
+        folder = self.workspace.incoming()
+        (folder / EXAMPLE).write_bytes(content)
+        return self.workspace.add(folder, EXAMPLE, len(content))
 
     async def add_other(self, given, receive) -> Json:
         """Keep a second file beside a table."""

@@ -259,12 +259,12 @@ async function render(still = false) {
   const name = view();
   const drawn = await VIEWS[name][1](studio);
   if (mine !== drawing) return undefined;
-  const open = [...main.querySelectorAll("details[open]")].map((each) => each.className);
+  const [open, closed] = ["[open]", ":not([open])"].map((which) => [...main.querySelectorAll(`details${which}`)].map((each) => each.className));
   main.replaceChildren(drawn);
   main.dataset.view = name;
   studio.grid?.restore();
   if (still) {
-    main.querySelectorAll("details").forEach((each) => { each.open = open.includes(each.className); });
+    main.querySelectorAll("details").forEach((each) => { each.open = open.includes(each.className) || (each.open && !closed.includes(each.className)); });
     scrollTo(0, scrolled);
     if (focused) main.querySelector(focused)?.focus({ preventScroll: true });
   }
