@@ -286,8 +286,6 @@ class TableModel(WithPanel):
         needed |= dict.fromkeys(("dropped_", "notes_", "sources_"), self.encoder_)
         if lacking := [name for name, owner in needed.items() if not hasattr(owner, name)]:
             return f"it lacks {', '.join(lacking)}"
-        if not isinstance(self.encoder_.dropped_, dict):
-            return "what it has left out is no list of columns"
         if np.shape(self.means_) != degrees.shape[1:]:
             return "its means are not those of its labels"
         if getattr(self, "scale_", "fraction") not in ("fraction", "percent", "count"):

@@ -6,7 +6,7 @@ from typing import Any
 
 from inldl_studio.workspace import Changed, Json
 
-MOST_CELLS = 10_000  # of one change
+MOST_CHANGED = 10_000  # of one change
 MISUNDERSTOOD = "This request is not understood; load the page again."
 MISSING = {"", "na", "n/a", "-", "missing"}  # what a cell may hold that is pasted
 _RATIOS = (
@@ -21,8 +21,8 @@ class Conflict(Changed):
 
 def checked_cells(cells: Any, grid: Any) -> list[list[Any]]:
     """Return cells from a page as row, label and text; refuse those that no table of ours has."""
-    if not isinstance(cells, list) or len(cells) > MOST_CELLS:
-        raise ValueError(f"Change at most {MOST_CELLS:,} cells at once.")
+    if not isinstance(cells, list) or len(cells) > MOST_CHANGED:
+        raise ValueError(f"Change at most {MOST_CHANGED:,} cells at once.")
     labels = set(grid.labels)
     for cell in cells:
         if not isinstance(cell, list) or len(cell) != 3:

@@ -16,7 +16,7 @@ WINDOW_ROWS = 500  # of a window
 ORDERS = 8  # that are kept: the next window of the same is at hand
 MOST_OTHERS = 40  # columns that are shown with the labels
 LONGEST_CELL = 120  # characters of a cell
-BINS, MOST_DRAWN = 12, 60  # of small histograms: bars, and labels
+BARS, MOST_DRAWN = 12, 60  # of small histograms: bars, and labels
 DOUBTFUL = 1000  # cells to jump between
 KNOWN, FILLED, MISSING, EDITED = range(4)  # what a cell is
 
@@ -135,7 +135,7 @@ class Grid:
         for before, shown in zip(self.before.T, self.after.T, strict=True):
             holes, most = np.isnan(before), np.nanmax(shown, initial=0) or 1
             parts = (shown[~holes], shown[holes])
-            found.append([np.histogram(x, BINS, (0, most))[0].tolist() for x in parts])
+            found.append([np.histogram(x, BARS, (0, most))[0].tolist() for x in parts])
         return found
 
     @cached_property

@@ -19,8 +19,8 @@ from inldl.tables.audit import HeldOut, form_of, in_unit
 from inldl_studio.grid import Grid
 
 MOST_DOTS = 1_500  # of a scatter
-SIZES = 6  # groups of shares by size, in which as many shares are
-FEWEST = 12  # shares that a picture of errors is drawn of
+GROUPS_BY_SIZE = 6  # groups of shares by size, in which as many shares are
+FEWEST_DRAWN = 12  # shares that a picture of errors is drawn of
 
 
 @drawn
@@ -61,7 +61,7 @@ def error_by_size(frame: pd.DataFrame, *, width: float = COLUMN) -> Drawing:
 def pictures_of(grid: Grid, held_out: HeldOut | None) -> Document:
     """Return what is missing, what was filled in, and how good that is."""
     sections = [_means(grid)]
-    if held_out is not None and held_out.overall()["n"] >= FEWEST:
+    if held_out is not None and held_out.overall()["n"] >= FEWEST_DRAWN:
         sections += [_scatter(held_out), _by_size(held_out)]
     return Document("The result in pictures", sections=sections)
 
@@ -88,7 +88,7 @@ def _means(grid):
 def _scatter(held_out):
     """Return true shares that were hidden, and what the model takes them for."""
     frame = pd.DataFrame({"observed": held_out.observed, "predicted": held_out.predicted})
-    groups = held_out.reliability(SIZES)
+    groups = held_out.reliability(GROUPS_BY_SIZE)
     form = form_of(held_out.unit, groups["observed"])
     columns = [Header("estimate", form), Header("true share", form), Header("shares", "d")]
     lines = groups[["predicted", "observed", "n"]].itertuples(index=False)
@@ -104,7 +104,7 @@ def _scatter(held_out):
 def _by_size(held_out):
     """Return how errors depend on how large shares are."""
     order = np.argsort(held_out.observed, kind="stable")
-    parts = [part for part in np.array_split(order, SIZES) if len(part)]
+    parts = [part for part in np.array_split(order, GROUPS_BY_SIZE) if len(part)]
     errors = (held_out.predicted - held_out.observed) ** 2
     found = {
         "smallest": [held_out.observed[part].min() for part in parts],

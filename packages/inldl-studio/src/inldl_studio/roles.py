@@ -49,7 +49,8 @@ def suggest_roles(file: Any, dates: str = "auto") -> tuple[pd.DataFrame, int, li
     found = describe_features(frame, file.source.where)
     names, numbers, words = _numbers(frame, file.format)
     labels, why = (file.labels, []) if file.labels else _labels(names, numbers)
-    if strange := sum((words.get(name, Counter()) for name in labels), Counter()):
+    strange: Counter = sum((words.get(name, Counter()) for name in labels), Counter())
+    if strange:
         why.append(_SAY_MISSING.format(listed(map(repr, strange))))
     role = np.where(found["column"].isin(labels), "label", "feature").astype(object)
     ids = (found["kind"] == "id") & (role != "label")

@@ -31,11 +31,11 @@ _ID = re.compile(r"[0-9a-f]{16}")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")  # on Windows
 LONGEST_FILE_NAME = 80
 MOST_EDITS = 10_000
-_NEW = {"revision": 1, "edits": [], "runs": {}, "done": 0, "undone": 0, "off": {}}
-_NUMBER = int | float
-_TABLE = {"id": str, "name": str, "created": _NUMBER, "size": int, "digest": str}
+_NEW: Json = {"revision": 1, "edits": [], "runs": {}, "done": 0, "undone": 0, "off": {}}
+_NUMBER = (int, float)
+_TABLE: dict[str, Any] = {"id": str, "name": str, "created": _NUMBER, "size": int, "digest": str}
 _TABLE |= {"settings": dict, "edits": list, "runs": dict, "revision": int}
-_RUN = {"id": str, "table": str, "kind": str, "settings": dict, "edits": list}
+_RUN: dict[str, Any] = {"id": str, "table": str, "kind": str, "settings": dict, "edits": list}
 _RUN |= {"status": str, "started": _NUMBER, "error": str}
 ROOMS, MARK = ("tables", "incoming"), ".inldl-studio"
 
