@@ -48,7 +48,10 @@ def main(folder):
         photograph(page, folder / "studio.png", 1440, 960)
         photograph(page, folder / "studio_narrow.png", 390, 780, dark=True)
         size(page, 1200, 760)
-        page.find_element("css selector", '[data-position="3"][data-column="2"]').click()
+        page.execute_script("document.querySelector('.grid').scrollTo(0, 0)")
+        wanted = '[data-position="3"][data-column="2"]'
+        until(page, f"document.querySelector('{wanted}')?.textContent")
+        page.find_element("css selector", wanted).click()
         keys = Keys.SHIFT + Keys.ARROW_DOWN + Keys.ARROW_RIGHT
         page.switch_to.active_element.send_keys(keys)
         until(page, "document.querySelectorAll('[aria-selected=true]').length === 4")
