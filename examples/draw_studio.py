@@ -20,7 +20,6 @@ import pandas as pd
 from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.keys import Keys
 
 from inldl import hide
 from inldl.datasets import load_budget_shares
@@ -47,15 +46,6 @@ def main(folder):
         until(page, "document.querySelector('.tip:not([hidden])')")
         photograph(page, folder / "studio.png", 1440, 960)
         photograph(page, folder / "studio_narrow.png", 390, 780, dark=True)
-        size(page, 1200, 760)
-        page.execute_script("document.querySelector('.grid').scrollTo(0, 0)")
-        wanted = '[data-position="3"][data-column="2"]'
-        until(page, f"document.querySelector('{wanted}')?.textContent")
-        page.find_element("css selector", wanted).click()
-        keys = Keys.SHIFT + Keys.ARROW_DOWN + Keys.ARROW_RIGHT
-        page.switch_to.active_element.send_keys(keys)
-        until(page, "document.querySelectorAll('[aria-selected=true]').length === 4")
-        photograph(page, folder / "studio_row.png", 1200, 760, to=".legend")
 
 
 def survey():
@@ -120,11 +110,10 @@ def press(page, text):
     page.find_element("xpath", f"//button[normalize-space()='{text}']").click()
 
 
-def photograph(page, path, width, height, dark=False, to=None):
-    """Write a picture of the screen with few colours, from the top or with an element in it."""
+def photograph(page, path, width, height, dark=False):
+    """Write a picture of the screen with few colours."""
     size(page, width, height, dark)
-    script = "document.querySelector(arguments[0])?.scrollIntoView({ block: 'center' })"
-    page.execute_script(script if to else "scrollTo(0, 0)", to)
+    page.execute_script("scrollTo(0, 0)")
     time.sleep(0.7)
     page.get_screenshot_as_file(str(path))
     with Image.open(path) as picture:
