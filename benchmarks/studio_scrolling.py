@@ -86,7 +86,8 @@ def served(folder, n_rows):
     workspace = Workspace(folder)
     table, jobs = completed_table(workspace, n_rows), Jobs(workspace)
     with listening(0) as listener:
-        server, address = make_server(workspace, jobs, 2**30, listener)
+        server, addresses, _ = make_server(workspace, jobs, 2**30, listener)
+        [address] = addresses.values()
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -2,8 +2,10 @@
 
 import re
 import sys
+from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but the tab and the newline
+_FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are harmless
 
 
 def counted(number, noun) -> str:
@@ -34,3 +36,8 @@ def printable(text) -> str:
 def say(text="", *, err=False) -> None:
     """Print a line; nothing in it can steer the terminal."""
     print(printable(text), file=sys.stderr if err else sys.stdout, flush=True)
+
+
+def inert(cell: Any) -> Any:
+    """Return a cell with an apostrophe in front if a spreadsheet would take it for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell

@@ -24,6 +24,25 @@ def test_a_signal_inside_a_kernel(cause, code, said, monkeypatch, capsys):
     assert capsys.readouterr().err == said
 
 
+def test_a_signal_while_a_kernel_is_compiled(monkeypatch, capsys):
+    """numba wraps what the handler raised several times."""
+
+    def ends():
+        try:
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as error:
+                raise TypeError("of the compiler") from error
+        except TypeError:
+            raise ValueError("Failed in nopython mode pipeline")  # noqa: B904
+
+    monkeypatch.setattr(cli_app, "app", ends)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "inldl: interrupted\n"
+
+
 def test_another_system_error_is_shown(monkeypatch):
     def fails():
         raise SystemError("bad argument")

@@ -28,5 +28,5 @@ def test_it_passes_on_what_was_asked_for(inldl, monkeypatch):
         monkeypatch.setattr(f"inldl_studio.{name}", function)
     assert inldl("studio", "a.csv", "--port", "8000", "--largest", "2", "--folder", "w")[0] == 0
     assert inldl("studio", "--forget")[0] == 0
-    how = {"port": 8000, "browser": True, "folder": Path("w"), "largest": 2 * 2**20}
+    how = {"port": 8000, "browser": True, "folder": Path("w"), "largest": 2 * 2**20, "share": None}
     assert asked == [((Path("a.csv"),), how), None]

@@ -446,12 +446,17 @@ def test_arrays_that_are_used_too_often(tmp_path, saved):
         load_model(path)
 
 
+def left_out(columns):
+    return lambda model: vars(model.encoder_).update(dropped_=columns)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (put("means_", np.array(["a"], object)), "its means are not those of its labels"),
         (put("scale_", ["percent"]), "the scale of its degrees is unknown"),
         (drop("means_"), "do not make a model"),
+        (left_out(["x"]), "what it has left out is no list of columns"),
         (drop("held_out_rows_"), "it lacks held_out_rows_"),
     ],
 )

@@ -117,6 +117,8 @@ HUGE = {
     "a column": lambda X: np.where(np.arange(X.shape[1]) == 1, 1e308, X),
     "all": lambda X: np.clip(X, -1, 1) * 1e308,
     "squares": lambda X: X * 1e160,
+    "single": lambda X: (np.clip(X, -1, 1) * 1e38).astype(np.float32),
+    "tiny": lambda X: X * 1e-300,
 }
 
 

@@ -1,5 +1,8 @@
 """What every file format must do, whatever its files are like inside."""
 
+import bz2
+import gzip
+import lzma
 from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
@@ -227,3 +230,14 @@ def test_a_command_completes_the_table(path, frame, tmp_path):
 def test_help_lists_every_suffix():
     text = get_args(File)[1].help
     assert all(suffix in text for listing in BUILT_IN for suffix in listing.suffixes)
+
+
+@pytest.mark.parametrize("pack", [gzip, bz2, lzma], ids=["gz", "bz2", "xz"])
+def test_a_packed_file_does_not_fill_the_disk(pack, tmp_path, monkeypatch):
+    path = tmp_path / f"t.csv.{ {gzip: 'gz', bz2: 'bz2', lzma: 'xz'}[pack] }"
+    path.write_bytes(pack.compress(b"a,b\n" + b"0.5,0.5\n" * 10**6))
+    monkeypatch.setattr(formats, "MOST_UNPACKED", (10**6, 100))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(ValueError, match="far more than its own size; unpack it, and name what"):
+        TableFile(path, None)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]

@@ -246,3 +246,17 @@ def test_read_table_reads_the_copy_as_the_original(table, model, frame, tmp_path
     assert n_answers == 0
     again = read_table(table, LABELS, features="x").y
     np.testing.assert_array_equal(file.read().y, again)
+
+
+def test_formulas_of_the_table_are_text_in_the_questions(frame, model, tmp_path):
+    """A spreadsheet would run them; the answers are understood all the same."""
+    odd = frame.assign(place=[f"=cmd|' /C calc'!A{i}" for i in range(40)])
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    asked = ask(tmp_path / "odd.csv", model, tmp_path / "questions.csv")
+    lines = (tmp_path / "questions.csv").read_text().splitlines()
+    assert not any(cell.startswith("=") for line in lines for cell in line.split(","))
+    questions = pd.read_csv(tmp_path / "questions.csv")
+    assert questions["place"].str.startswith("'=cmd|").all()
+    questions.loc[0, "answer"] = asked.table["estimate"][0]
+    questions.to_csv(tmp_path / "answers.csv", index=False)
+    assert with_answers(opened(tmp_path / "odd.csv"), tmp_path / "answers.csv")[1] == 1

@@ -78,7 +78,7 @@ def test_no_path_reaches_the_file_system(studio, table, path):
         ("..%2f..%2fevil.csv", "evil.csv"),
         ("C%3A%5Cdata%5Cevil.csv", "evil.csv"),
         ("%2fetc%2fcron.d%2fevil.csv", "evil.csv"),
-        (".csv", "_csv.csv"),
+        (".csv", "table.csv"),
         ("con.csv", "_con.csv"),
         ("a%00b%0a%3Cscript%3E.csv", "a_b_script_.csv"),
         ("Umfrage%20%C3%BC%202024.csv", "Umfrage_ü_2024.csv"),

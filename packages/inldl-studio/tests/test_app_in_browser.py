@@ -77,7 +77,7 @@ def test_from_a_file_to_the_downloaded_result(page, studio, tmp_path):
             page, f"document.querySelector('[aria-label=\"Role of {name}\"]').value === 'feature'"
         )
     # Look at it, then complete it, and stop.
-    press(page, "Look at the table")
+    press(page, "Look at it first")
     until(page, "document.querySelector('article.document table')")
     assert "6 labels" in text(page, "article")
     press(page, "Complete the table")
@@ -138,7 +138,7 @@ def test_a_hostile_file_stays_text(page, studio, tmp_path):
     frame["region"] = ["=cmd|' /C calc'!A0", "</script><script>window.hacked=1</script>"] * 20
     opened(page, written(tmp_path / "files" / "hostile.csv", frame.to_csv(index=False)))
     assert HOSTILE in page.execute_script("return document.querySelector('.chip').textContent")
-    press(page, "Look at the table")
+    press(page, "Look at it first")
     until(page, "document.querySelector('article.document table')")
     completed(page)
     assert HOSTILE in page.execute_script(

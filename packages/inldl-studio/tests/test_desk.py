@@ -4,6 +4,7 @@ import pytest
 
 from inldl.tables import TableFile
 from inldl_studio.grid import write_grid
+from inldl_studio.workspace import Workspace
 
 TABLE = b"name,a,b,c\nx,0.25,0.25,0.5\ny,0.5,,\nz,,0.1,\n"
 BAD = "0" * 16
@@ -24,7 +25,7 @@ def table(studio):
 
 def edit(studio, table, row, label, value):
     now = studio.good("GET", f"tables/{table['id']}")
-    body = {"run": table["run"], "row": row, "label": label, "value": value}
+    body = {"run": table["run"], "cells": [[row, label, value]]}
     return studio.ask("PUT", f"tables/{table['id']}/edits", {**body, "revision": now["revision"]})
 
 
@@ -35,9 +36,7 @@ def test_edits_come_and_go(studio, table):
     assert [row["row"] for row in rows["rows"]] == [1]
     assert edit(studio, table, 1, "b", "")[1]["edits"] == []
     edit(studio, table, 1, "b", "0.3")
-    revision = studio.good("GET", f"tables/{table['id']}")["revision"]
-    path = f"tables/{table['id']}/edits?revision={revision}"
-    assert studio.good("DELETE", path)["edits"] == []
+    assert studio.good("DELETE", f"tables/{table['id']}/edits")["edits"] == []
 
 
 @pytest.mark.parametrize(
@@ -68,9 +67,129 @@ def test_edits_of_a_row_count_together(studio, table):
     assert edit(studio, table, 2, "c", "0.4")[0] == 200
 
 
-def test_other_ways_to_read_the_file_undo_edits(studio, table):
+def test_other_ways_to_read_the_file_keep_what_still_fits(studio, table):
+    """Roles and edits stay; edits go only if other lines are rows, and that can be undone."""
     edit(studio, table, 1, "b", "0.3")
-    assert studio.set(table, decimal=".")["edits"] == []
+    now = studio.set(table, roles={"a": "label", "name": "id"})
+    now = studio.set(table, decimal=".", na="s")
+    assert now["settings"]["roles"] == {"a": "label", "name": "id"}
+    assert now["edits"] == [[1, "b", 0.3]]
+    assert studio.set(table, skip_rows=1)["edits"] == []
+    assert step(studio, table, "undo")["edits"] == [[1, "b", 0.3]]
+
+
+def step(studio, table, which):
+    return studio.good("POST", f"tables/{table['id']}/changes", {"step": which})
+
+
+def put(studio, table, cells, **more):
+    path = f"tables/{table['id']}"
+    body = {"run": table["run"], "cells": cells, "what": "Edited"}
+    body["revision"] = studio.good("GET", path)["revision"]
+    return studio.ask("PUT", f"{path}/edits", {**body, **more})
+
+
+def test_changes_are_undone_and_done_again(studio, table):
+    edit(studio, table, 1, "b", "0.3")
+    put(studio, table, [[1, "b", "0.2"], [2, "a", "0.5"]], what="Pasted")
+    assert step(studio, table, "undo")["edits"] == [[1, "b", 0.3]]
+    assert step(studio, table, "undo")["edits"] == []
+    status, answer = studio.ask("POST", f"tables/{table['id']}/changes", {"step": "undo"})
+    assert (status, answer["error"]) == (400, "There is nothing to undo.")
+    assert step(studio, table, "redo")["edits"] == [[1, "b", 0.3]]
+    now = step(studio, table, "redo")
+    assert now["edits"] == [[1, "b", 0.2], [2, "a", 0.5]]
+    assert (now["done"], now["undone"]) == (2, 0)
+    step(studio, table, "undo")
+    edit(studio, table, 0, "a", "0.25")  # the one that was undone is forgotten
+    assert studio.ask("POST", f"tables/{table['id']}/changes", {"step": "redo"})[0] == 400
+    changes = studio.good("GET", f"tables/{table['id']}/changes")["changes"]
+    assert [(each["what"], each["size"]) for each in changes] == [("Edited", 1), ("Edited", 1)]
+
+
+def test_changes_outlast_the_studio_and_half_a_line(studio, table):
+    edit(studio, table, 1, "b", "0.3")
+    folder = studio.workspace.folder
+    with (folder / "tables" / table["id"] / "changes.jsonl").open("a") as file:
+        file.write('{"what": "Typ')  # the machine went off
+    again = Workspace(folder)
+    assert len(again.changes(table["id"])) == 1
+    assert again.step(table["id"], back=True)["edits"] == []
+    assert again.step(table["id"], back=False)["edits"] == [[1, "b", 0.3]]
+    edit(studio, table, 1, "b", "0.2")
+    assert len(again.changes(table["id"])) == 2
+
+
+def test_the_list_of_changes_is_a_file(studio, table):
+    edit(studio, table, 1, "b", "0.3")
+    put(studio, table, [[0, "a", None]], what="=1+1")
+    path = f"{studio.prefix}/api/tables/{table['id']}/changes.csv"
+    status, headers, content = studio.raw("GET", path, headers={"Host": studio.host})
+    assert status == 200
+    assert headers["content-disposition"] == 'attachment; filename="t-changes.csv"'
+    lines = [line.split(",")[1:] for line in content.decode().splitlines()]
+    assert lines == [
+        ["who", "what", "row", "label", "before", "after", "undone"],
+        ["", "Edited", "2", "b", "as in the file", "0.3", ""],
+        ["", "'=1+1", "1", "a", "as in the file", "missing", ""],
+    ]
+
+
+def test_a_share_that_somebody_else_has_changed_is_shown_first(studio, table):
+    """Two pages that have seen the same; other cells are no conflict."""
+    seen = studio.good("GET", f"tables/{table['id']}")["revision"]
+    assert put(studio, table, [[1, "b", "0.3"]], revision=seen)[0] == 200
+    assert put(studio, table, [[1, "c", "0.1"]], revision=seen)[0] == 200
+    status, answer = put(studio, table, [[1, "b", "0.2"]], revision=seen)
+    assert status == 409
+    assert answer["error"] == ("Another tab has changed 'b' of row 2 meanwhile; there is 0.3 now.")
+    assert put(studio, table, [[1, "b", "0.3"]], revision=seen)[0] == 200  # the same number
+    status, now = put(studio, table, [[1, "b", "0.2"]], revision=seen, over=True)
+    assert status == 200
+    assert sorted(now["edits"]) == [[1, "b", 0.2], [1, "c", 0.1]]
+
+
+def test_rows_with_another_sum_are_named_before_work_begins(studio, table):
+    """The last known share of a row may be changed, and then another one of it has to."""
+    status, now = edit(studio, table, 0, "a", "0.1")
+    assert (status, now["off"]) == (200, {"0": pytest.approx(0.85)})
+    studio.set(table, roles={"a": "label", "b": "label", "c": "label"})
+    status, answer = studio.ask("POST", f"tables/{table['id']}/runs", {"kind": "complete"})
+    assert status == 400
+    assert answer["error"].startswith("With what was edited, row 1 sums to 0.85; change one")
+    assert edit(studio, table, 0, "b", "0.4")[1]["off"] == {}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"cells": 1}, {"cells": [1]}, {"cells": [[1, "b"]]}, {"cells": [[True, "b", "1"]]},
+        {"cells": [[1, ["b"], "1"]]}, {"cells": [[1, "b", {}]]},
+        {"cells": [[1, "b", "0.1"]] * 10_001}, {"answers": {}}, {"answers": []},
+        {"run": [], "cells": []}, {"run": None, "cells": []},
+    ],
+)  # fmt: skip
+def test_odd_requests_are_refused_in_a_sentence(studio, table, body, capfd):
+    status, answer = studio.ask(
+        "PUT", f"tables/{table['id']}/edits", {"run": table["run"], **body}
+    )
+    assert status in (400, 404)
+    assert answer["error"].endswith(".")
+    for path, asked in (
+        ("PUT settings", {"settings": body}), ("PUT settings", {"settings": {"roles": body}}),
+        ("PUT settings", {"settings": {"method": body}}), ("PUT settings", {"settings": [body]}),
+        ("PUT settings", {"settings": {"roles": {"a": body}}}), ("POST runs", {"kind": body}),
+        ("POST runs", {"kind": "ask", "budget": body}),
+        ("POST runs", {"kind": "predict", "other": body}),
+        ("POST runs", {"kind": "export", "run": body, "key": body, "suffix": body}),
+        ("POST changes", {"step": body}),
+    ):  # fmt: skip
+        method, place = path.split()
+        status, answer = studio.ask(
+            method, f"tables/{table['id']}/{place}", {**asked, "revision": 1}
+        )
+        assert status in (400, 404, 409), (path, asked, answer)
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_windows_are_asked_for_with_numbers(studio, table):

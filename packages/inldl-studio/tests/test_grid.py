@@ -43,8 +43,8 @@ def test_rows_come_as_they_are(grid):
 
 
 def test_edits_lie_over_the_rows(grid):
-    cells = grid.window(grid.order(), 1, 1, {1: {"a": 0.25}})[0]["cells"]
-    assert cells[0] == ["0.25", EDITED, 0.25]
+    cells = grid.window(grid.order(), 1, 1, {1: {"a": (0.25, "Ada")}})[0]["cells"]
+    assert cells[0] == ["0.25", EDITED, 0.25, "", "Ada"]
     assert cells[1][1] == FILLED
 
 

@@ -146,3 +146,24 @@ def test_a_real_process_from_file_to_result(tmp_path):
         assert headers["content-disposition"] == 'attachment; filename="survey-completed.csv"'
         assert completed.count(b"\n") == content.count(b"\n")
         assert studio.workspace.file_of(table["id"]).read_bytes() == content
+
+
+def test_a_result_for_which_there_is_no_room_has_failed(jobs, place, table, monkeypatch):
+    def full(run):
+        raise OSError(28, "No space left on device")
+
+    run = start(jobs, table, "look", "waits")
+    monkeypatch.setattr(place, "write_run", full)
+    jobs.stop(table, run["id"])
+    found = jobs.state(table, run["id"])
+    assert found["status"] == "failed"
+    assert found["error"].startswith("The result could not be kept (No space left on device)")
+
+
+def test_what_was_unpacked_goes_with_a_run_that_is_stopped(jobs, place, table):
+    run = start(jobs, table, "look", "waits")
+    own = place.run_folder(table, run["id"]) / "temporary"
+    own.mkdir()
+    (own / "unpacked.csv").write_text("a,b\n")
+    jobs.stop(table, run["id"])
+    assert not own.exists()

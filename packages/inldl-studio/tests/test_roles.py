@@ -7,7 +7,7 @@ import pytest
 from budget_survey import LABELS, budget_survey
 from inldl.datasets import hide, load_budget_shares
 from inldl.tables import TableFile
-from inldl_studio.roles import suggest_roles
+from inldl_studio.roles import signs_in, suggest_roles
 
 NAMES = LABELS.split(",")
 
@@ -122,3 +122,38 @@ def test_units_with_empty_cells_are_told_but_not_taken(spending, tmp_path):
 def test_a_table_without_rows_is_refused(tmp_path):
     with pytest.raises(ValueError, match="a header but no rows"):
         understood(pd.DataFrame(columns=["a", "b"]), tmp_path)
+
+
+def test_bounds_and_words_among_shares_do_not_hide_labels(tmp_path):
+    frame = budget_survey(60)
+    columns = {name: frame[name].round(2).astype(object) for name in NAMES}
+    frame = frame.assign(**columns)
+    frame.loc[3, NAMES[0]], frame.loc[5, NAMES[2]] = "<0.05", "refused"
+    frame.loc[[7, 8], NAMES[1]] = "n/a"
+    found, _, notes = understood(frame, tmp_path)
+    assert labels_of(found) == NAMES
+    assert any("'refused'" in note and "mean missing" in note for note in notes)
+
+
+def test_free_text_is_no_id(tmp_path):
+    texts = [f"This is what the household number {i} has told us" for i in range(40)]
+    found, *_ = understood(budget_survey(40).assign(remark=texts), tmp_path)
+    roles = found.set_index("column")["role"]
+    assert roles["remark"] == "ignored"
+    assert roles["key"] == "id"
+
+
+def test_signs_are_counted(tmp_path):
+    frame = budget_survey(40).astype({NAMES[0]: object})
+    frame.loc[[1, 2, 3], NAMES[0]] = "*"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    found = signs_in(TableFile(tmp_path / "t.csv", NAMES))
+    assert found == [{"sign": "*", "cells": 3, "read": "missing"}]
+
+
+def test_labels_of_a_wide_table_are_found(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((200, 300)), columns=[f"x{j}" for j in range(300)])
+    shares = pd.DataFrame(rng.dirichlet(np.ones(5), 200), columns=list("abcde"))
+    found, *_ = understood(pd.concat([frame, shares], axis=1), tmp_path)
+    assert labels_of(found) == list("abcde")

@@ -2,18 +2,24 @@
 
 import http.client
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from inldl.tables import TableFile
+from inldl_studio.grid import write_grid
 from inldl_studio.server import listening, open_table
 from inldl_studio.workspace import Workspace
+from studio_client import Client
 
 
 def test_the_same_file_is_opened_once(tmp_path):
@@ -86,3 +92,60 @@ def test_the_command_prints_an_address_that_works(tmp_path):
     forget = [*command[:4], "--forget", "--folder", "w"]
     subprocess.run(forget, cwd=tmp_path, check=True, capture_output=True)
     assert not Path(tmp_path, "w").exists()
+
+
+@pytest.mark.slow
+def test_a_killed_server_loses_nothing_that_it_has_confirmed(tmp_path):
+    """Killed at any moment, it has each change as a whole, or not at all."""
+    path, place = tmp_path / "t.csv", Workspace(tmp_path / "work")
+    path.write_text("name,a,b,c\n" + "".join(f"r{i},0.2,,\n" for i in range(50)))
+    table = open_table(place, path, 10**6)
+    run = place.new_run(table, "inspect", settings=place.table(table)["settings"], edits=[])
+    file = TableFile(place.file_of(table), ["a", "b", "c"])
+    write_grid(place.run_folder(table, run["id"]), file, "fraction")
+    place.write_run({**run, "status": "done"})
+    rng, confirmed, at = random.Random(0), {}, 0
+    for _ in range(20):
+        command = [
+            sys.executable,
+            "-m",
+            "inldl",
+            "studio",
+            "--no-browser",
+            "--folder",
+            place.folder,
+        ]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            address = urlsplit(re.search(r"http\S+", process.stdout.readline())[0])
+            client = Client(None, None, address.geturl())
+            begun = threading.Event()
+            given = [client, table, run, at, confirmed, begun]
+            sending = threading.Thread(target=send_edits, args=given)
+            sending.start()
+            begun.wait()
+            time.sleep(rng.random() / 5)
+            process.kill()
+            sending.join()
+        at += 1000
+        found = {
+            tuple(edit[:2]): edit[2] for edit in Workspace(place.folder).table(table)["edits"]
+        }
+        assert confirmed.keys() <= found.keys()
+        lost = {cell for cell, number in confirmed.items() if found[cell] != number}
+        assert len(lost) <= 2  # those of the change that was kept, but not confirmed any more
+        assert all(found[row, "b"] == found[row, "c"] for row, _ in found)
+        confirmed.update(found)
+    assert len(Workspace(place.folder).changes(table)) >= len(confirmed) > 0
+
+
+def send_edits(client, table, run, at, confirmed, begun):
+    """Write the same number into two cells of a row at once, row by row, until the server ends."""
+    with suppress(OSError, http.client.HTTPException):
+        for row in range(50):
+            number = round(0.0001 + ((at + row) % 997) / 10_000, 4)
+            cells = [[row, "b", str(number)], [row, "c", str(number)]]
+            body = {"run": run["id"], "cells": cells, "over": True}
+            if client.ask("PUT", f"tables/{table}/edits", body)[0] == 200:
+                confirmed.update({(row, "b"): number, (row, "c"): number})
+                begun.set()
+    begun.set()

@@ -1,11 +1,14 @@
 """Nobody but the page that was opened with the address gets an answer."""
 
+import json
 import socket
+from urllib.parse import urlsplit
 
 import pytest
 
 from inldl_studio.app import HEADERS
-from inldl_studio.server import new_token
+from inldl_studio.server import new_token, people_of
+from studio_client import running_studio
 
 
 def refused(answer):
@@ -90,3 +93,33 @@ def test_the_page_has_no_inline_script_or_style(studio):
     )
     assert "style=" not in text
     assert "http:" not in text.replace("http-equiv", "")
+
+
+def test_an_address_for_the_browser_works_once(studio):
+    """Its command line is no secret; whoever comes second gets nothing."""
+    path = urlsplit(studio.once()).path
+    status, headers, _ = studio.raw("GET", path)
+    assert (status, headers["location"]) == (303, f"{studio.prefix}/")
+    assert "not complete" in refused(studio.raw("GET", path))
+    foreign = {"Sec-Fetch-Site": "cross-site"}
+    assert "another page" in refused(
+        studio.raw("GET", urlsplit(studio.once()).path, headers=foreign)
+    )
+
+
+def test_people_who_share_have_an_address_each(tmp_path):
+    with running_studio(tmp_path / "work", people=["Ada", "Emmy"]) as studio:
+        assert list(studio.addresses) == ["Ada", "Emmy"]
+        hosts = {urlsplit(address).netloc for address in studio.addresses.values()}
+        assert len(hosts) == 1
+        for name, address in studio.addresses.items():
+            path = f"{urlsplit(address).path}api/state"
+            status, _, content = studio.raw("GET", path)
+            assert (status, json.loads(content)["person"]) == (200, name)
+        refused(studio.raw("GET", "/wrong/api/state"))
+
+
+@pytest.mark.parametrize("names", ["", "Ada,", "Ada,Ada"])
+def test_people_have_names(names):
+    with pytest.raises(ValueError, match="is no list of people"):
+        people_of(names)

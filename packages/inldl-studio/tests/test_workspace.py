@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from inldl_studio.jobs import Jobs
 from inldl_studio.settings import DEFAULTS
 from inldl_studio.workspace import Changed, NotFound, Workspace, data_folder, file_name
 
@@ -95,3 +96,47 @@ def test_a_table_that_was_kept_before_has_settings_that_are_new(place):
     expected = {**DEFAULTS, "roles": {"a": "label"}}
     assert place.table(table["id"])["settings"] == expected
     assert place.tables()[0]["settings"] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("☃.csv", "table.csv"),
+        ("☃☃.csv.gz", "table.csv.gz"),
+        ("☃", "table"),
+    ],
+)
+def test_a_name_of_signs_keeps_its_ending(name, expected):
+    assert file_name(name) == expected
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "1", "{}", '{"id": 1}', "[" * 100_000, "\x00"])
+def test_damaged_runs_and_tables_do_not_keep_others_from_being_shown(place, content):
+    table, damaged = added(place), added(place, "b.csv")
+    good = place.new_run(table["id"], "look", settings={}, edits=[])
+    bad = place.new_run(table["id"], "look", settings={}, edits=[])
+    (place.run_folder(table["id"], bad["id"]) / "run.json").write_text(content)
+    (place.folder / "tables" / damaged["id"] / "table.json").write_text(content)
+    again = Workspace(place.folder)
+    assert [each["id"] for each in again.tables()] == [table["id"]]
+    assert [each["id"] for each in again.runs(table["id"])] == [good["id"]]
+    Jobs(again).close()
+
+
+def test_a_run_is_newer_than_those_before_it_after_the_clock_was_set_back(place, monkeypatch):
+    table = added(place)
+    old = place.new_run(table["id"], "look", settings={}, edits=[])
+    monkeypatch.setattr("time.time", lambda: old["started"] - 3600)
+    new = place.new_run(table["id"], "look", settings={}, edits=[])
+    assert [each["id"] for each in place.runs(table["id"])] == [new["id"], old["id"]]
+
+
+def test_a_full_disk_leaves_no_half_of_a_table(place, monkeypatch):
+    def full(path, text):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("inldl_studio.workspace.write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        added(place)
+    assert list((place.folder / "tables").iterdir()) == []
+    assert list((place.folder / "incoming").iterdir()) == []

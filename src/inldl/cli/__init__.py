@@ -22,26 +22,36 @@ SILENCE = 20.0  # seconds between two lines where there is no terminal
 def main() -> None:
     """Run the command line; an error that a user can cause is one sentence, not a traceback."""
     _prepare_streams()
-    signal.signal(signal.SIGTERM, _end)
+    for name in ("SIGTERM", "SIGHUP"):  # the latter is not known everywhere, and nohup ignores it
+        number = getattr(signal, name, signal.SIGTERM)
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _end)
     warnings.showwarning = _warn
     try:
         from inldl.cli.app import app
 
         app()
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        if os.environ.get("INLDL_DEBUG"):
+    except KeyboardInterrupt:
+        interrupted()
+    except Exception as error:
+        ended = _ended_by(error)
+        if isinstance(ended, SystemExit):
+            raise ended from None
+        if ended:
+            interrupted()
+        known = isinstance(error, (ValueError, OSError, ImportError, MemoryError))
+        if os.environ.get("INLDL_DEBUG") or not known:
             raise
         text = _out_of_memory(error) if isinstance(error, MemoryError) else error
         say(f"inldl: {text}", err=True)
         raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        interrupted()
-    except SystemError as error:  # a signal that came while compiled code was running
-        if isinstance(error.__cause__, SystemExit):
-            raise error.__cause__ from None
-        if not isinstance(error.__cause__, KeyboardInterrupt):
-            raise
-        interrupted()
+
+
+def _ended_by(error):
+    """Return the signal that an error is due to: one that came while code was compiled or ran."""
+    while error is not None and not isinstance(error, (KeyboardInterrupt, SystemExit)):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _prepare_streams():

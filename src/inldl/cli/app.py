@@ -17,6 +17,7 @@ _PORT = "The port to listen on; any free one by default."
 _QUIET = "Do not open a browser; open the address that is printed yourself."
 _KEPT = "Where to keep the work; by default in INLDL_STUDIO, or where programs keep data."
 _LARGEST = "The largest file to accept, in megabytes."
+_SHARE = 'Let people in your network work on the same tables, each with an address: "Ada,Emmy".'
 _FORGET = "Remove all tables and results of the studio, and exit."
 
 
@@ -147,23 +148,26 @@ def studio(
     no_browser: Annotated[bool, o.flag("--no-browser", help=_QUIET)] = False,
     folder: Annotated[Path | None, typer.Option(help=_KEPT)] = None,
     largest: Annotated[int, typer.Option(help=_LARGEST, min=1)] = 1024,
+    share: Annotated[str | None, typer.Option(help=_SHARE)] = None,
     forget: Annotated[bool, o.flag("--forget", help=_FORGET)] = False,
 ) -> None:
     """Work on a table in the browser: look at it, complete it, correct it, download it.
 
-    The page is served on this machine alone, to whoever has its address. Your file stays as it
-    is.
+    The page is served on this machine alone, to whoever has its address, unless you --share it.
+    Your file stays as it is.
 
         inldl studio
         inldl studio survey.csv
         inldl studio survey.csv --port 8000 --no-browser
+        inldl studio survey.csv --share "Ada,Emmy"
         inldl studio --forget
     """
     page = import_distribution("inldl-studio", "inldl studio")
     if forget:
         page.forget(folder)
         return
-    page.serve(table, port=port, browser=not no_browser, folder=folder, largest=largest * 2**20)
+    how = {"folder": folder, "largest": largest * 2**20, "share": share}
+    page.serve(table, port=port, browser=not no_browser, **how)
 
 
 TABLES = "For a table with holes"

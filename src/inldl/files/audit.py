@@ -272,6 +272,7 @@ def _check_instance(value):
     coef, intercept = np.shape(state.get("coef_")), np.shape(state.get("intercept_"))
     fits = len(coef) < 2 or intercept in ((), coef[:1], coef[1:])
     require(fits, "its intercept_ does not fit its coef_")
+    require(type(state.get("dropped_", {})) is dict, "what it has left out is no list of columns")
     try:
         getattr(value, "_check_parameters", lambda: None)()
     except ValueError as error:

@@ -15,7 +15,7 @@ from inldl.methods.base import TO_EXPORT, DistributionEstimator
 from inldl.methods.parameters import Jobs, Known, parameters
 from inldl.rows.checks import FLOATS, check_ratios, refuse_first
 from inldl.rows.density import constant_distribution, mean_degrees
-from inldl.rows.inputs import as_weights, validate_features, validate_fit
+from inldl.rows.inputs import as_weights, check_squares, validate_features, validate_fit
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
 
@@ -100,6 +100,7 @@ def open_as_given(estimator, X, y, sample_weight) -> tuple[Any, Any, np.ndarray,
     checked, degrees, estimator.label_names_ = validate_fit(
         estimator, X, y, accept_sparse=sparse, sample_weight=weights
     )
+    check_squares(checked)
     estimator.n_labels_ = degrees.shape[1]
     X = named_or_checked(estimator, X, checked)
     if weights is not None and not weights.all():

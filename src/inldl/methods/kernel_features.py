@@ -33,6 +33,7 @@ QUANTILES_TRIED = " of quantiles"  # after the name of a kernel
 CLEARLY = 0.995  # of the error of columns on their own scale is what quantiles must reach
 MAP_SAMPLE = 20_000  # rows from which `KernelMap` takes scale, kernel and landmarks
 KEPT_BYTES = 1 << 30  # bytes that the features of all rows may take in memory
+LEAST_RANGE = 1e-150  # of a column; the squares of a smaller one are 0
 TRIED_ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))  # of the softmax
 FOLDS = 5
 MAX_ITER = 100  # of L-BFGS; scaled as they are, most fits need fewer
@@ -53,13 +54,13 @@ class Columns:
 
     def fit(self, X, seed, weights=None) -> Self:
         """Learn the components and the (weighted) scale of `X`."""
-        if max(float(X.max()), -float(X.min())) * X.size >= 1e154:
+        if max(float(X.max()), -float(X.min())) * X.size >= float(np.finfo(X.dtype).max) ** 0.5:
             raise ValueError(TOO_LARGE)
         self.reducer_ = _reducer(X, seed)
         if self.reducer_ is not None:
             self.reducer_.fit(X)
         dense = self.dense(X)
-        self.varying_ = np.flatnonzero(dense.max(axis=0) > dense.min(axis=0))
+        self.varying_ = np.flatnonzero(dense.max(axis=0) - dense.min(axis=0) > LEAST_RANGE)
         if self.varying_.size:
             varying = dense[:, self.varying_]
             self.scaler_ = StandardScaler().fit(varying, sample_weight=weights)

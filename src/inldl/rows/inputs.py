@@ -31,6 +31,13 @@ TOO_LARGE = (
 )
 
 
+def check_squares(X: Any) -> None:
+    """Refuse features whose squares overflow; NaN among them are no matter."""
+    ends = (X.max(), X.min()) if hasattr(X, "tocsr") else (np.nanmax(X), np.nanmin(X))
+    if max(map(abs, ends)) > float(np.finfo(X.dtype).max) ** 0.5:
+        raise ValueError(TOO_LARGE)
+
+
 def is_chunked(a: Any) -> bool:
     """Say whether `a` is a Dask array or frame, without importing Dask."""
     return type(a).__module__.partition(".")[0] in ("dask", "dask_expr")

@@ -18,6 +18,7 @@ from inldl.tables.results import pieces_for
 from inldl.tables.table import Piece, whole_of
 from inldl.tables.table_rows import checked_numbers, id_columns, id_texts, take_column
 from inldl.tables.writing import row_wholes, write_edited, write_frame
+from inldl.text import inert
 
 NEEDED_COLUMNS = ("row", "label", "left", "answer")  # of a file with answers, at least
 OURS = {*NEEDED_COLUMNS, "rank", "estimate", "low", "high", "gain", "expected_error", "cost"}
@@ -89,7 +90,8 @@ def ask_table(
     table = _questions(found.table, pd.DataFrame(facts), whole, whole_of(scale))
     asked = Asked(table, found, piece.size, whole_of(scale))
     if path is not None:
-        write_frame(asked.table, path, like=file.format, overwrite=overwrite)
+        listed = asked.table.rename(columns=inert).map(inert)
+        write_frame(listed, path, like=file.format, overwrite=overwrite)
     return asked
 
 
@@ -167,7 +169,9 @@ def read_answers(path, file, scale) -> list[tuple[int, str, float]]:
     ids = [name for name in source.source.names if name in shared]  # name the rows in both files
     frame = _joined(source.pieces([*NEEDED_COLUMNS, *ids], {"label", *ids}), path).features
     table = {name: _numbers(frame[name], source, path) for name in ("row", "left", "answer")}
-    table |= {"label": id_texts(frame, ["label"]), "name": id_texts(frame, ids)}
+    inert = {f"'{name}": name for name in file.labels}  # which would have been formulas
+    table |= {"label": [inert.get(name, name) for name in id_texts(frame, ["label"])]}
+    table |= {"name": id_texts(frame, ids)}
     answers = pd.DataFrame(table).dropna(subset="answer")
     answers["again"] = answers.duplicated(["row", "label"])
     answers["answered"] = answers.groupby("row")["answer"].cumsum()
@@ -237,4 +241,4 @@ def _numbers(cells, source, path):
 
 
 def _plain(name):
-    return re.sub(r"\b0+(?=\d)", "", name)
+    return re.sub(r"\b0+(?=\d)|(?:^|(?<=, ))'", "", name)

@@ -299,15 +299,15 @@ def write_edited(file, path, edits) -> None:
     """Write a copy of a file with the cells that a user has edited.
 
     Each of the `edits` is the number of a row, from 0, a label, and a number in the units of the
-    file.
+    file; None empties the cell.
     """
     left: dict[tuple[int, int], float] = {}
     for row, label, value in edits:
         if label not in file.labels:
             raise ValueError(f"There is no label {label!r}; undo the edit of row {row + 1}.")
-        if not (math.isfinite(value) and value >= 0):
+        if value is not None and not (math.isfinite(value) and value >= 0):
             raise ValueError(f"{value:g} is not a share; give a number of 0 or more.")
-        left[row, file.labels.index(label)] = value
+        left[row, file.labels.index(label)] = np.inf if value is None else value
 
     path, named = Path(path), [file.labels[j] for j in sorted({column for _, column in left})]
     with (

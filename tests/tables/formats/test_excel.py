@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.tables import TableFile, read_table, write_table
-from inldl.tables.writing import TableWriter
+from inldl.tables import TableFile, formats, read_table, write_table
+from inldl.tables.writing import TableWriter, write_frame
 
 openpyxl = pytest.importorskip("openpyxl")
 from openpyxl.cell.rich_text import CellRichText, TextBlock  # noqa: E402
@@ -273,3 +273,22 @@ def test_a_value_in_the_last_corner_is_named(book, path):
     book.save(path)
     with pytest.raises(ValueError, match="Cell XFD1 is empty but its column is not"):
         read_table(path, "a,b")
+
+
+def test_control_characters_are_replaced_in_a_new_sheet(tmp_path):
+    """Excel cannot hold them."""
+    frame = pd.DataFrame({"a\x0b": ["x\x00y", "=1+1"], "b": [1.0, np.nan]})
+    write_frame(frame, tmp_path / "new.xlsx")
+    found = pd.read_excel(tmp_path / "new.xlsx")
+    assert found.columns.tolist() == ["a\ufffd", "b"]
+    assert found["a\ufffd"].tolist() == ["x\ufffdy", "=1+1"]
+
+
+def test_a_sheet_with_far_more_inside_is_refused(path, monkeypatch):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b" " * 10**7)
+    monkeypatch.setattr(formats, "MOST_UNPACKED", (10**6, 100))
+    with pytest.raises(
+        ValueError, match=r"has more inside than .* GB, far more than its own size"
+    ):
+        TableFile(path, None)

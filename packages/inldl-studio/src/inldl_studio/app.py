@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 import traceback
+from collections.abc import Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from hmac import compare_digest
@@ -20,12 +21,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from inldl.tables.formats import find_format
+from inldl_studio.changing import MISUNDERSTOOD
 from inldl_studio.desk import Desk
 from inldl_studio.jobs import Busy
 from inldl_studio.workspace import Changed, NotFound, file_name
 
 LARGEST = 2**30  # bytes of a file
 MOST_JSON = 8 * 2**20  # bytes of a request that is no file
+LOCAL = ("127.0.0.1", "localhost")
 Received = tuple[Path, str, int, str]  # folder, name, size and digest of a file
 
 
@@ -47,13 +50,15 @@ HEADERS = {
     "x-frame-options": "DENY",
     "cache-control": "no-store",
 }
+_SHARED = {"cross-origin-opener-policy": "unsafe-none"}  # others need encryption, say browsers
 _NO_TOKEN = "This address is not complete; open the one that inldl studio printed."
 _FOREIGN = "This request comes from another page; open the address that inldl studio printed."
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _ASSETS = files("inldl_studio") / "assets"
 _OF_REPORTS = {"page.css", "page.js"}  # which are part of the page
 NAMES = {path.name for path in _ASSETS.iterdir()} | _OF_REPORTS
-_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
+          "csv": "text/csv"}  # fmt: skip
 _WRONG = "This is a bug in inldl studio, not a problem with your table; see the terminal."
 
 
@@ -71,10 +76,13 @@ def make_app(workspace, jobs, limit) -> Starlette:
         Route("/", partial(_page, jobs)),
         Route("/assets/{name}", _asset),
         _answering("/api/state", GET=desk.state),
+        _answering("/api/example", POST=desk.add_example),
         Route("/api/tables", partial(_upload, desk, desk.add), methods=["POST"]),
         _answering(table, GET=desk.table, DELETE=desk.remove),
         _answering(f"{table}/settings", PUT=desk.set_settings),
-        _answering(f"{table}/edits", PUT=desk.set_edit, DELETE=desk.undo_edits),
+        _answering(f"{table}/edits", PUT=desk.set_edits, DELETE=desk.undo_edits),
+        _answering(f"{table}/changes", GET=desk.changes, POST=desk.step),
+        Route(f"{table}/changes.csv", partial(_changes, desk)),
         Route(f"{table}/others", partial(_upload, desk, desk.add_other), methods=["POST"]),
         _answering(f"{table}/runs", POST=desk.start),
         _answering(run, GET=desk.run, DELETE=desk.stop),
@@ -93,6 +101,7 @@ def _answering(path, **handlers):
 
     async def answer(request):
         given = {**request.query_params, **request.path_params}
+        given["who"] = request.scope.get("person", "")
         if request.method in ("POST", "PUT"):
             given["body"] = await _body(request)
         return JSONResponse(await run_in_threadpool(handlers[request.method], given))
@@ -107,9 +116,12 @@ async def _body(request):
         content += chunk
         if len(content) > MOST_JSON:
             raise TooLarge("This request is too large; load the page again.")
-    body = json.loads(content or b"{}")
+    try:
+        body = json.loads(content or b"{}")
+    except RecursionError:
+        body = None
     if not isinstance(body, dict):
-        raise ValueError("This request is not understood; load the page again.")
+        raise ValueError(MISUNDERSTOOD)
     return body
 
 
@@ -160,6 +172,13 @@ def _figure(desk, request):
 def _file(desk, request):
     path = desk.file(request.path_params)
     return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+
+def _changes(desk, request):
+    table, text = desk.list_of_changes(request.path_params)
+    name = f"{Path(table['name']).stem}-changes.csv"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type="text/csv", headers=headers)
 
 
 def size_text(size) -> str:
@@ -228,9 +247,12 @@ class Guard:
     no other program knows where the studio is, and nothing has to be remembered.
     """
 
-    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
-        self._app, self._token = app, token
-        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+    def __init__(
+        self, app: ASGIApp, tokens: dict[str, str], port: int, hosts: Iterable[str] = LOCAL
+    ) -> None:
+        self._app, self._tokens = app, tokens  # and who has which
+        self._hosts = {f"{name}:{port}" for name in hosts}
+        self.once: dict[str, str] = {}  # what opens the page a single time, and its token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -239,36 +261,41 @@ class Guard:
             return
         if scope["type"] != "http":  # there are no web sockets
             raise ValueError("The studio speaks HTTP only.")
-        problem, app = self._problem(scope), self._app
-        if problem:
+        token = scope["path"].partition("/")[2].partition("/")[0]
+        problem, app = self._problem(scope, token), self._app
+        if not self._foreign(scope) and token in self.once and scope["path"] == f"/{token}":
+            app = Response(status_code=303, headers={"location": f"/{self.once.pop(token)}/"})
+        elif problem:
             app = PlainTextResponse(problem, 403)
-        inside = {**scope, "root_path": f"{scope.get('root_path', '')}/{self._token}"}
-        await app(inside, receive, _with_headers(send))
+        inside = {**scope, "root_path": f"{scope.get('root_path', '')}/{token}"}
+        inside["person"] = self._tokens.get(token, "")
+        local = Headers(scope=scope).get("host", "").partition(":")[0] in LOCAL
+        await app(inside, receive, _with_headers(send, HEADERS | ({} if local else _SHARED)))
 
-    def _problem(self, scope):
-        """Return why a request is refused, or an empty text."""
+    def _foreign(self, scope):
+        """Return whether a request is from elsewhere, or to another name."""
         headers = Headers(scope=scope)
         host, origin, site = map(headers.getlist, ("host", "origin", "sec-fetch-site"))
         if len(host) != 1 or host[0] not in self._hosts:
-            return _FOREIGN
+            return True
         same = [f"http://{host[0]}"]
         if not {"none", "same-origin"}.issuperset(site) or origin not in ([], same):
-            return _FOREIGN
-        first = scope["path"].partition("/")[2].partition("/")[0]
-        if not compare_digest(first.encode(), self._token.encode()):
-            return _NO_TOKEN
-        if scope["method"] not in ("GET", "HEAD") and origin != same:
-            return _FOREIGN
-        return ""
+            return True
+        return scope["method"] not in ("GET", "HEAD") and origin != same
+
+    def _problem(self, scope, token):
+        """Return why a request is refused, or an empty text."""
+        known = [compare_digest(token.encode(), each.encode()) for each in self._tokens]
+        return _FOREIGN if self._foreign(scope) else "" if any(known) else _NO_TOKEN
 
 
-def _with_headers(send):
+def _with_headers(send, added):
     """Return `send` with the headers of all answers, unless an answer has its own."""
 
     async def sending(message):
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in added.items():
                 headers.setdefault(name, value)
         await send(message)
 

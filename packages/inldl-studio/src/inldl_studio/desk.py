@@ -3,24 +3,28 @@
 Each method takes what a request holds as a dict: parts of the path, the query, and the body.
 """
 
+import csv
+import io
 import math
 import shutil
 from collections import defaultdict
-from functools import lru_cache
+from datetime import UTC, datetime
+from functools import lru_cache, partial
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from inldl.methods.registry import METHODS
 from inldl.tables.formats import suffixes
+from inldl.text import inert
 from inldl_studio import settings as options
+from inldl_studio.changing import MISUNDERSTOOD, Change, checked_cells
 from inldl_studio.workspace import Json, NotFound
 
-MOST_EDITS = 10_000
+EXAMPLE = "households.csv"
+SHOWN_CHANGES, SHOWN_CELLS = 200, 20  # of the list of changes on the page
 KINDS = ("look", "inspect", "complete", "ask", "answers", "compare", "predict", "export")
 _FIRST = "Complete the table first."
-_RATIOS = (
-    "Only ratios of the shares in this row are known, so a single share cannot be put into it; "
-    "correct the row in your file, or switch off the setting that shares are ratios."
-)
 
 
 class Desk:
@@ -34,6 +38,7 @@ class Desk:
         names = [each for each in METHODS.values() if not each.published]
         return {
             "tables": self.workspace.tables(),
+            "person": given["who"],
             "limit": self.limit,
             "suffixes": suffixes(),
             "roles": options.ROLES,
@@ -49,6 +54,13 @@ class Desk:
         """Keep a new table."""
         return self.workspace.add(*await receive(given.get("name", "")))
 
+    def add_example(self, given) -> Json:
+        """Keep a table to try the studio with."""
+        content = (files("inldl_studio") / "assets" / EXAMPLE).read_bytes()
+        folder = self.workspace.incoming()
+        (folder / EXAMPLE).write_bytes(content)
+        return self.workspace.add(folder, EXAMPLE, len(content))
+
     async def add_other(self, given, receive) -> Json:
         """Keep a second file beside a table."""
         self.workspace.table(given["table"])
@@ -61,7 +73,7 @@ class Desk:
         newest: Json = {}
         for run in self.workspace.runs(table["id"]):
             stale = options.is_stale(run, table)
-            newest.setdefault(run["kind"], {**_brief(run), "stale": stale})
+            newest.setdefault(run["kind"], {**_brief(self._jobs.known(run)), "stale": stale})
         running = [_brief(run) for run in self._jobs.running(table["id"])]
         return {**table, "running": running, "newest": newest}
 
@@ -72,52 +84,82 @@ class Desk:
         return {}
 
     def set_settings(self, given) -> Json:
-        """Keep what a user says about a table."""
+        """Keep what a user says about a table.
+
+        Cells that were edited are other ones if other lines are rows then; these edits are taken
+        back, as a change that can be undone.
+        """
         body, table = given["body"], self.workspace.table(given["table"])
-        settings = options.checked({**table["settings"], **body.get("settings", {})})
-        what: Json = {"settings": settings}
-        if any(settings[name] != table["settings"][name] for name in options.READING):
-            what["edits"] = []  # their rows may be others now
-        self.workspace.change(table["id"], body.get("revision"), **what)
+        new = _dict(body.get("settings", {}))
+        settings = options.checked({**table["settings"], **new})
+        moved = any(settings[name] != table["settings"][name] for name in options.ROWS)
+        if moved and table["edits"]:
+            find = partial(_take_back_all, what="How the file is read was changed")
+            table = self.workspace.change_cells(table["id"], find)
+            body = {**body, "revision": table["revision"]}
+        self.workspace.change(table["id"], body.get("revision"), settings=settings)
         return self.table(given)
 
-    def set_edit(self, given) -> Json:
-        """Keep a number that a user has put into a cell, or take it back; or keep answers."""
+    def set_edits(self, given) -> Json:
+        """Keep what a user has put into cells, or take it back; or keep answers."""
         body, table = given["body"], self.workspace.table(given["table"])
         if "answers" in body:
-            return self._set_answers(given, table)
-        grid = self._grid({**given, "run": body.get("run")})
-        row, label = body.get("row"), body.get("label")
-        if not isinstance(row, int) or not 0 <= row < grid.facts["n_rows"]:
-            raise ValueError("The table has no such row; load the page again.")
-        if label not in grid.labels:
-            raise ValueError("The table has no such label; load the page again.")
-        edits = [each for each in table["edits"] if each[:2] != [row, label]]
-        text = str(body.get("value", "")).strip()
-        if text:
-            if table["settings"]["ratios"] and grid.has_holes(row):
-                raise ValueError(_RATIOS)
-            others = dict(each[1:] for each in edits if each[0] == row)
-            edits.append([row, label, _share(text, grid.left(row, label, others), label)])
-        return self._keep_edits(given, edits)
+            cells = self.workspace.result(table["id"], body["answers"]).get("answers", [])
+            who = str(self.workspace.result(table["id"], body["answers"]).get("who", ""))
+            cells = [[row, label, str(value)] for row, label, value in cells]
+            checks, given = None, {**given, "who": who or given.get("who", "")}
+        else:
+            checks = self._grid({**given, "run": body.get("run")})
+            cells = checked_cells(body.get("cells"), checks)
+        change = Change(given.get("who", ""), body, cells, checks)
+        self.workspace.change_cells(table["id"], change)
+        return self.table(given) | {"off": self._off(given, table["runs"])}
 
-    def _set_answers(self, given, table):
-        """Keep the answers that a run has read from a file."""
-        result = self.workspace.result(table["id"], given["body"]["answers"])
-        answers = {(row, label): value for row, label, value in result.get("answers", [])}
-        edits = [each for each in table["edits"] if tuple(each[:2]) not in answers]
-        return self._keep_edits(given, edits + [[*cell, x] for cell, x in answers.items()])
-
-    def _keep_edits(self, given, edits):
-        if len(edits) > MOST_EDITS:
-            raise ValueError(f"No more than {MOST_EDITS:,} cells can be edited; complete first.")
-        self.workspace.change(given["table"], given["body"].get("revision"), edits=edits)
-        return self.table(given)
+    def _off(self, given, runs):
+        """Return, and keep, which complete rows do not sum to the whole with the edits in them."""
+        run = next((runs[kind] for kind in ("complete", "inspect") if kind in runs), None)
+        if run is None:
+            return {}
+        grid, off = self._grid({**given, "run": run}), {}
+        for row, edits in self._edits(given).items():
+            total = grid.off(row, {label: value for label, (value, _) in edits.items()})
+            if total is not None:
+                off[str(row)] = total
+        self.workspace.keep_off(given["table"], off)
+        return off
 
     def undo_edits(self, given) -> Json:
-        """Forget all edits."""
-        self.workspace.change(given["table"], int(given.get("revision", 0)), edits=[])
-        return self.table(given)
+        """Take back all edits, as one change."""
+        self.workspace.change_cells(given["table"], partial(_take_back_all, what="Took back all"))
+        return self.table(given) | {"off": self._off(given, {})}
+
+    def step(self, given) -> Json:
+        """Undo the last change of cells, or do the next one again."""
+        table = self.workspace.step(given["table"], given["body"].get("step") == "undo")
+        return self.table(given) | {"off": self._off(given, table["runs"])}
+
+    def changes(self, given) -> Json:
+        """Return the changes of cells, the newest first."""
+        changes = self.workspace.changes(given["table"])[::-1]
+        shown = [
+            {**each, "cells": each["cells"][:SHOWN_CELLS], "size": len(each["cells"])}
+            for each in changes[:SHOWN_CHANGES]
+        ]
+        return {"changes": shown}
+
+    def list_of_changes(self, given) -> tuple[Json, str]:
+        """Return a table, and all changes of its cells as the text of a file."""
+        table, out = self.workspace.table(given["table"]), io.StringIO()
+        lines = csv.writer(out, lineterminator="\n")
+        lines.writerow(["when", "who", "what", "row", "label", "before", "after", "undone"])
+        for change in self.workspace.changes(table["id"]):
+            when = datetime.fromtimestamp(change["when"], UTC).isoformat(timespec="seconds")
+            for cell in change["cells"]:
+                told = [_told(cell[side]) for side in ("before", "after")]
+                place = [cell["row"] + 1, cell["label"]]
+                line = [when, change["who"], change["what"], *place, *told]
+                lines.writerow([*map(inert, line), "yes" if change["undone"] else ""])
+        return table, out.getvalue()
 
     # Work -----------------------------------------------------------------------------------
 
@@ -125,10 +167,16 @@ class Desk:
         """Start a piece of work."""
         body, table = given["body"], self.workspace.table(given["table"])
         kind = body.get("kind")
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise ValueError("There is no such task; load the page again.")
         task = {"file": str(self.workspace.file_of(table["id"])), "settings": table["settings"]}
         task["edits"] = table["edits"]
+        if kind == "complete" and table["off"] and not table["settings"]["normalize"]:
+            row, total = next(iter(table["off"].items()))
+            raise ValueError(
+                f"With what was edited, row {int(row) + 1} sums to {total:.6g}; change one of its "
+                "shares, or undo the change."
+            )
         if kind in ("inspect", "complete", "compare"):
             options.labels(table["settings"])  # refuses a table without labels at once
         if kind in ("ask", "answers", "predict"):
@@ -138,7 +186,9 @@ class Desk:
         if kind in ("answers", "predict"):
             task["other"] = str(self.workspace.other(table["id"], body.get("other")))
         if kind == "compare":
-            task["methods"] = [name for name in body.get("methods", []) if name in METHODS]
+            names = body.get("methods", [])
+            names = names if isinstance(names, list) else []
+            task["methods"] = [name for name in names if isinstance(name, str) and name in METHODS]
         if kind == "export":
             task |= self._exported(table, body)
         self._forget_old(table, kind)
@@ -157,10 +207,12 @@ class Desk:
 
     def _exported(self, table, body):
         path = self.file({"table": table["id"], "run": body.get("run"), "key": body.get("key")})
-        if body.get("suffix") not in (".csv", ".xlsx"):
+        if str(body.get("suffix")) not in (".csv", ".xlsx"):
             raise ValueError("Tables can be downloaded as .csv and .xlsx.")
         run = self.workspace.run(table["id"], body["run"])
-        return {"file": str(path), "suffix": body["suffix"], "settings": run["settings"]}
+        folder = str(self.workspace.run_folder(table["id"], run["id"]))
+        exported = {"file": str(path), "suffix": body["suffix"], "run": folder}
+        return {**exported, "settings": run["settings"]}
 
     def _forget_old(self, table, kind):
         """Remove old runs, but the newest ones and the one that is shown."""
@@ -208,7 +260,8 @@ class Desk:
         order = self._order(grid, given, edits)
         first, count = int(given.get("first", 0)), int(given.get("count", 100))
         rows = grid.window(order, first, count, edits)
-        return {"total": len(order), "first": first, "rows": rows, "facts": grid.facts}
+        facts = {**grid.facts, "histograms": grid.histograms if first == 0 else None}
+        return {"total": len(order), "first": first, "rows": rows, "facts": facts}
 
     def doubtful(self, given) -> Json:
         """Return where the widest intervals are."""
@@ -221,10 +274,10 @@ class Desk:
         return [row for row in order.tolist() if row in edits] if only == "edited" else order
 
     def _edits(self, given):
-        """Return the edits of a table by row and label."""
-        found = defaultdict(dict)
-        for row, label, value in self.workspace.table(given["table"])["edits"]:
-            found[row][label] = value
+        """Return the edits of a table by row and label: a number and who has written it."""
+        found: dict[int, dict[str, tuple[Any, str]]] = defaultdict(dict)
+        for row, label, value, *who in self.workspace.table(given["table"])["edits"]:
+            found[row][label] = value, "".join(who)
         return found
 
     def _grid(self, given):
@@ -246,19 +299,6 @@ def _opened(folder):
     return Grid(folder)
 
 
-def _share(text, left, label):
-    """Return a number that a user has typed; refuse one that cannot be a share of its row."""
-    value = _number(text.replace(",", ".") if "." not in text else text)
-    if not (math.isfinite(value) and value >= 0):
-        raise ValueError(f"{text!r} is not a share; write a number of 0 or more, or nothing.")
-    if left is not None and value > left * 1.0001 + 1e-9:
-        raise ValueError(
-            f"{value:g} is too much for {label!r}: the other known shares of the row leave "
-            f"{max(left, 0):.6g}."
-        )
-    return value
-
-
 def _asked(body):
     """Return what questions a user wants, as options of `ask_table`."""
     how = {"budget": _number(body.get("budget"))}
@@ -271,6 +311,27 @@ def _asked(body):
             if not 0 < how[name] < math.inf:
                 raise ValueError(f"{body[name]!r} is not a price; give a number above 0.")
     return how
+
+
+def _take_back_all(table, changes, what):
+    """Return the change that takes all edits back."""
+    return {"what": what, "who": "", "cells": [
+        {"row": row, "label": label, "before": edit, "after": None}
+        for row, label, *edit in table["edits"]
+    ]}  # fmt: skip
+
+
+def _told(edit):
+    """Return an edit in words: a number, or that the cell was as in the file, or made missing."""
+    if edit is None:
+        return "as in the file"
+    return "missing" if edit[0] is None else f"{edit[0]:.10g}"
+
+
+def _dict(value):
+    if not isinstance(value, dict):
+        raise ValueError(MISUNDERSTOOD)
+    return value
 
 
 def _number(text):

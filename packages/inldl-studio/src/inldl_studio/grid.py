@@ -16,6 +16,7 @@ WINDOW_ROWS = 500  # of a window
 ORDERS = 8  # that are kept: the next window of the same is at hand
 MOST_OTHERS = 40  # columns that are shown with the labels
 LONGEST_CELL = 120  # characters of a cell
+BARS, MOST_DRAWN = 12, 60  # of small histograms: bars, and labels
 DOUBTFUL = 1000  # cells to jump between
 KNOWN, FILLED, MISSING, EDITED = range(4)  # what a cell is
 
@@ -62,8 +63,10 @@ class Grid:
         contain; `only` is "filled" or nothing.
         """
         rows = np.arange(self._shape[0])
-        if only == "filled":
+        if only in ("filled", "doubt"):
             rows = rows[np.isnan(self.before).any(axis=1)]
+        if only == "doubt" and not sort:
+            rows = rows[np.argsort(-self._width_of_rows[rows], kind="stable")]
         if find:
             wanted = json.dumps(find, ensure_ascii=False)[1:-1].casefold()
             rows = rows[[wanted in self._line(row).casefold() for row in rows]]
@@ -110,7 +113,10 @@ class Grid:
     def _cell(self, label, before, shown, low, high, edits, whole):
         """Return the text of a cell, its kind, its share of the whole, and its interval."""
         if label in edits:
-            return [f"{edits[label]:.6g}", EDITED, edits[label] / whole]
+            value, who = edits[label]
+            if value is None:
+                return ["", EDITED, 0, "", who]
+            return [f"{value:.6g}", EDITED, value / whole, "", who]
         if shown != shown:
             return ["", MISSING, 0]
         form = self.facts["form"]
@@ -119,6 +125,26 @@ class Grid:
         if kind == FILLED and low is not None and low == low:
             ends = [f"{low:{form}}" if low == high else f"{low:{form}} to {high:{form}}"]
         return [format(shown, form), kind, shown / whole, *ends]
+
+    @cached_property
+    def histograms(self) -> list[list[list[int]]] | None:
+        """Return how many known and filled-in shares of each label lie in parts of its range."""
+        if self.after is None or not 0 < self._shape[1] <= MOST_DRAWN:
+            return None
+        found = []
+        for before, shown in zip(self.before.T, self.after.T, strict=True):
+            holes, most = np.isnan(before), np.nanmax(shown, initial=0) or 1
+            parts = (shown[~holes], shown[holes])
+            found.append([np.histogram(x, BARS, (0, most))[0].tolist() for x in parts])
+        return found
+
+    @cached_property
+    def _width_of_rows(self):
+        """Return the width of the widest interval of each row."""
+        if self.low is None:
+            return np.isnan(self.before).sum(axis=1).astype(float)
+        width = np.asarray(self.high) - np.asarray(self.low)
+        return np.nan_to_num(width, nan=-1.0).max(axis=1, initial=-1.0)
 
     @cached_property
     def _widest(self):
@@ -141,14 +167,32 @@ class Grid:
         """Return whether a share of a row is missing in the file."""
         return bool(np.isnan(self.before[row]).any())
 
+    def known(self, row, label) -> float | None:
+        """Return a share as it stands in the file, or None if it is missing there."""
+        value = float(self.before[row, self.labels.index(label)])
+        return value if value == value else None
+
     def left(self, row, label, edits) -> float | None:
         """Return what the other known shares of a row leave, or None if that is not known."""
         if self.facts["whole"] is None:
             return None
+        known = self._with(row, edits)
+        return self.facts["whole"] - sum(x for name, x in known.items() if name != label)
+
+    def off(self, row, edits) -> float | None:
+        """Return the sum of a row if it is complete, or too large, and not the whole."""
+        known, whole = self._with(row, edits), self.facts["whole"]
+        if whole is None:
+            return None
+        total = sum(known.values())
+        wrong = abs(total - whole) if len(known) == len(self.labels) else total - whole
+        rounded = whole * 0.005 * len(self.labels) ** 0.5 if whole == 1 else 0.5 * whole / 100
+        return total if wrong > min(rounded, 0.05 * whole) else None
+
+    def _with(self, row, edits):
+        """Return the known shares of a row with its edits."""
         known = dict(zip(self.labels, self.before[row].tolist(), strict=True)) | edits
-        return self.facts["whole"] - sum(
-            x for name, x in known.items() if name != label and x == x
-        )
+        return {name: x for name, x in known.items() if x is not None and x == x}
 
 
 def _sorted(keys, down):

@@ -23,6 +23,7 @@ STARTING = {"text": "Starting", "detail": "", "share": None, "step": 0, "steps":
 _BUSY = f"{RUNNING_JOBS} tasks are already running; wait until one ends, or stop one."
 _OTHERWISE = "This is already running with earlier settings; wait until it ends, or stop it."
 _STOPPED = "Stopped. Earlier results are still there."
+_UNKEPT = "The result could not be kept ({}); make room on the disk, and start it again."
 _ENDED = "The studio ended while this was running; start it again."
 
 
@@ -39,6 +40,7 @@ class Jobs:
     def __init__(self, workspace):
         self._workspace, self._lock = workspace, threading.Lock()
         self._running, self._spare, self._closed = {}, None, False
+        self._unkept: dict[str, Run] = {}  # how runs ended for which there was no room on the disk
         for table in workspace.tables():
             for run in workspace.runs(table["id"]):
                 if run["status"] == "running":
@@ -77,8 +79,13 @@ class Jobs:
         """Return how a run stands, and how far it is."""
         job = self._running.get(run_id)
         if job is None or job.run["table"] != table_id:
-            return self._workspace.run(table_id, run_id)
-        return {**job.run, "progress": job.progress, "seconds": time.time() - job.run["started"]}
+            return self.known(self._workspace.run(table_id, run_id))
+        seconds = time.monotonic() - job.since
+        return {**job.run, "progress": job.progress, "seconds": seconds, "left": job.left(seconds)}
+
+    def known(self, run) -> Run:
+        """Return how a run ended, also if that could not be written."""
+        return self._unkept.get(run["id"], run)
 
     def running(self, table_id) -> list[Run]:
         """Return what is going on with a table."""
@@ -131,6 +138,7 @@ class Jobs:
 
     def _end(self, run, status, error):
         """Keep how a run ended; of one without a result, nothing else stays."""
+        ended = {"status": status, "error": error, "ended": time.time()}
         try:
             folder = self._workspace.run_folder(run["table"], run["id"])
             for path in folder.iterdir() if status != "done" else ():
@@ -138,10 +146,12 @@ class Jobs:
                     shutil.rmtree(path, ignore_errors=True)
                 elif path.name != "run.json":
                     path.unlink()
-            ended = {"status": status, "error": error, "ended": time.time()}
             self._workspace.write_run({**run, **ended})
-        except (LookupError, OSError):  # the table was removed meanwhile
+        except LookupError:  # the table was removed meanwhile
             return
+        except OSError as full:
+            text = _UNKEPT.format(full.strerror or full)
+            self._unkept[run["id"]] = {**run, **ended, "status": "failed", "error": text}
 
 
 class _RunningJob:
@@ -149,8 +159,14 @@ class _RunningJob:
 
     def __init__(self, run, process, task):
         self.run, self.process, self.task = run, process, task
-        self.progress = STARTING
+        self.progress, self.since = STARTING, time.monotonic()
         self.stopped, self.ended = "", threading.Event()
+
+    def left(self, seconds: float) -> float | None:
+        """Return about how many seconds are left of the step, if that is known by now."""
+        share = self.progress["share"]
+        spent = seconds - self.progress.get("began", 0)
+        return None if not share or share < 0.02 or spent < 1 else spent * (1 - share) / share
 
     def stop(self, why: str) -> None:
         """End the process, and wait until its run was kept."""
@@ -172,13 +188,14 @@ class ProgressLines:
     """Sends lines of JSON about how far the work is."""
 
     def __init__(self, out: TextIO) -> None:
-        self._out, self._last = out, 0.0
+        self._out, self._last, self._since = out, 0.0, time.monotonic()
         self.state: dict[str, Any] = dict(STARTING)
 
     def step(self, text: str, steps: int | None = None) -> None:
         """Say that the next of so many `steps` begins."""
         step, steps = self.state["step"] + 1, steps or self.state["steps"]
         self.state |= {"text": text, "detail": "", "share": None, "step": step, "steps": steps}
+        self.state["began"] = time.monotonic() - self._since
         self._send()
 
     def detail(self, text: str, share: float | None = None) -> None:

@@ -7,12 +7,17 @@ import shutil
 import socket
 import threading
 import webbrowser
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from inldl.text import say
 
 ADDRESS = "127.0.0.1"
+_SHARED = (
+    "Everybody in your network who has one of these addresses can see and change all tables. Give "
+    "each to one person. What is sent is not encrypted."
+)
 
 
 def serve(
@@ -22,6 +27,7 @@ def serve(
     browser: bool = True,
     folder: str | Path | None = None,
     largest: int | None = None,
+    share: str | None = None,
 ) -> None:
     """Serve the studio until it is interrupted.
 
@@ -37,21 +43,28 @@ def serve(
         Where work is kept; the usual folder for data of programs by default.
     largest : int, optional
         The size of the largest file that is taken, in bytes.
+    share : str, optional
+        The names of people, with commas in between, who get an address each that works in the
+        local network. Without it, nobody but this machine reaches the studio.
     """
     from inldl_studio.app import LARGEST
     from inldl_studio.jobs import Jobs
     from inldl_studio.workspace import Workspace, data_folder
 
     workspace, largest = Workspace(folder or data_folder()), largest or LARGEST
-    with workspace.alone(), listening(port) as listener:
+    people = people_of(share)
+    with workspace.alone(), listening(port, shared=bool(people)) as listener:
         opened = None if table is None else open_table(workspace, table, largest)
-        jobs = Jobs(workspace)
-        server, address = make_server(workspace, jobs, largest, listener)
-        address += f"#{opened}" if opened else ""
-        say(f"The studio is at {address}")
+        jobs, place = Jobs(workspace), f"#{opened}" if opened else ""
+        server, addresses, once = make_server(workspace, jobs, largest, listener, people)
+        for name, address in addresses.items():
+            say(f"The studio {f'for {name} ' if name else ''}is at {address}{place}")
+        if people:
+            say(_SHARED)
         say(f"It keeps its work in {workspace.folder}. Press Ctrl-C to end it.")
-        if browser:
-            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+        if browser:  # whose command line other users of the machine can read
+            opening = [once() + place]
+            threading.Thread(target=webbrowser.open, args=opening, daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
         jobs.close()
@@ -74,18 +87,52 @@ def forget(folder: str | Path | None = None) -> None:
     say(f"Removed {workspace.folder}")
 
 
-def make_server(workspace: Any, jobs: Any, largest: int, listener: socket.socket) -> Any:
-    """Return a server for a socket, and the address of its page."""
+def people_of(share: str | None) -> list[str]:
+    """Return the names of people who share the studio."""
+    if share is None:
+        return []
+    names = [name.strip() for name in share.split(",")]
+    if not all(names) or len(set(names)) < len(names):
+        raise ValueError(f'{share!r} is no list of people; write --share "Ada,Emmy".')
+    return names
+
+
+def make_server(
+    workspace: Any, jobs: Any, largest: int, listener: socket.socket, people: Sequence[str] = ()
+) -> tuple[Any, dict[str, str], Callable[[], str]]:
+    """Return a server for a socket, the addresses of its page, and a function.
+
+    There is one address for each of the people, or a single one. The function returns one that
+    works a single time, for the first of them.
+    """
     import uvicorn
 
-    from inldl_studio.app import Guard, make_app
+    from inldl_studio.app import LOCAL, Guard, make_app
 
-    number, token = listener.getsockname()[1], new_token()
-    app = Guard(make_app(workspace, jobs, largest), token, number)
+    number = listener.getsockname()[1]
+    host = own_address() if people else ADDRESS
+    tokens = {new_token(): name for name in people or [""]}
+    app = Guard(make_app(workspace, jobs, largest), tokens, number, {*LOCAL, host})
     quiet = {"log_level": "warning", "access_log": False, "server_header": False}
     how: dict[str, Any] = {**quiet, "ws": "none", "proxy_headers": False}
     config = uvicorn.Config(app, **how, timeout_graceful_shutdown=1)
-    return uvicorn.Server(config), f"http://{ADDRESS}:{number}/{token}/"
+    addresses = {name: f"http://{host}:{number}/{token}/" for token, name in tokens.items()}
+
+    def once() -> str:
+        key = new_token()
+        app.once[key] = next(iter(tokens))
+        return f"http://{ADDRESS}:{number}/{key}"
+
+    return uvicorn.Server(config), addresses, once
+
+
+def own_address() -> str:
+    """Return the address of this machine in its network; nothing is sent to find it."""
+    probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with probe, contextlib.suppress(OSError):
+        probe.connect(("10.255.255.255", 1))
+        return probe.getsockname()[0]
+    return ADDRESS
 
 
 def open_table(workspace: Any, path: str | Path, largest: int) -> str:
@@ -100,10 +147,10 @@ def open_table(workspace: Any, path: str | Path, largest: int) -> str:
     return workspace.add(incoming, name, size, digest)["id"]
 
 
-def listening(port: int) -> socket.socket:
-    """Return a socket that listens on this machine alone."""
+def listening(port: int, *, shared: bool = False) -> socket.socket:
+    """Return a socket that listens on this machine alone, or is shared with its network."""
     try:
-        return socket.create_server((ADDRESS, port))
+        return socket.create_server(("" if shared else ADDRESS, port))
     except OSError as error:
         reason = os.strerror(error.errno or 0)
         raise OSError(

@@ -33,6 +33,7 @@ ROLES = {
 }
 ONCE = ("weight", "group", "total", "price")  # roles of one column at most
 READING = [*names(FileOptions), "long"]  # how the file is read
+ROWS = ["delimiter", "skip_rows", "skip_last", "sheet", "long"]  # which lines are rows
 LONGEST_TEXT = 500  # characters of a text
 T = TypeVar("T", bound=Options)
 _KINDS: dict[Any, str] = {bool: "flag", int: "number", int | None: "number"}
@@ -80,8 +81,11 @@ def checked(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings from a page, or refuse what no page of ours would send."""
     settings = {**DEFAULTS, **settings}
     good = set(settings) == set(DEFAULTS) and isinstance(settings["roles"], dict)
-    good = good and all(role in ROLES for role in settings["roles"].values())
-    good = good and settings["method"] in METHODS  # no class from elsewhere
+    good = good and all(
+        isinstance(role, str) and role in ROLES for role in settings["roles"].values()
+    )
+    method = settings["method"]
+    good = good and isinstance(method, str) and method in METHODS  # no class from elsewhere
     if not good or not all(_is_possible(each, settings[each["name"]]) for each in FORM):
         raise ValueError("These settings are not possible; load the page again.")
     roles = list(settings["roles"].values())

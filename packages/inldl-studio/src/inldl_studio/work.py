@@ -3,9 +3,12 @@
 import json
 import math
 import os
+import shutil
+import tempfile
 import traceback
 import warnings
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,9 +39,11 @@ from inldl.tables.table_rows import gather
 from inldl.tables.tasks import fit_table, method_for, predict_table
 from inldl.tables.writing import write_edited, write_frame
 from inldl_studio import settings as options
-from inldl_studio.grid import cell_form, completed_cells, write_grid
+from inldl_studio.grid import Grid, cell_form, completed_cells, write_grid
+from inldl_studio.handing_on import commands, style_sheet
 from inldl_studio.jobs import ProgressLines
-from inldl_studio.roles import suggest_roles
+from inldl_studio.pictures import pictures_of
+from inldl_studio.roles import signs_in, suggest_roles
 
 COVERAGE = 0.9  # of the intervals on the page
 MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
@@ -115,7 +120,8 @@ class Task:
             return file
         copy = self.folder / "file" / self.name
         copy.parent.mkdir()
-        write_edited(file, copy, self.given["edits"])
+        edits = [each[:3] for each in self.given["edits"]]
+        write_edited(file, copy, edits)
         return TableFile(copy, labels, columns)
 
     def out(self, word: str, suffix: str | None = None) -> Path:
@@ -125,6 +131,17 @@ class Task:
         path = self.folder / "files" / f"{plain.stem}-{word}{ending}"
         path.parent.mkdir(exist_ok=True)
         return path
+
+    def to_repeat(self) -> dict[str, Path]:
+        """Write the commands that give the same, and the table with the edits of the user."""
+        edits, name = self.given["edits"], self.name
+        made = {"script": self.out("commands", ".sh")}
+        if edits:
+            made["edited"] = self.out("edited")
+            shutil.copyfile(self.folder / "file" / self.name, made["edited"])
+            name = made["edited"].name
+        write_text(made["script"], commands(self.settings, name, bool(edits)))
+        return made
 
     def finish(self, document: Any = None, files: Any = None, **more: Any) -> None:
         """Keep what was found in the folder of the run.
@@ -145,9 +162,14 @@ def look(task: Task) -> None:
     """Suggest what the columns of a table are."""
     task.step("Reading", 1)
     long = task.settings["long"] or None
-    file = TableFile(task.path, None, options.chosen(FileOptions, task.settings), long=long)
+    how = options.chosen(FileOptions, task.settings)
+    file = TableFile(task.path, None, how, long=long)
     found, n_rows, notes = suggest_roles(file, task.settings["dates"])
-    task.finish(columns=found.astype(object).to_dict("records"), n_rows=n_rows, notes=notes)
+    signs, labels = [], found["column"][found["role"] == "label"].tolist()
+    with suppress(ValueError):  # words among the shares, of which the notes say what to do
+        signs = [] if long or not labels else signs_in(TableFile(task.path, labels, how))
+    columns = found.astype(object).to_dict("records")
+    task.finish(columns=columns, n_rows=n_rows, notes=notes, signs=signs)
 
 
 def inspect(task: Task) -> None:
@@ -190,12 +212,15 @@ def complete(task: Task) -> None:
     files |= {"detailed" if coverage else "filled": detailed}
     files |= {"model": task.out("model", ".inldl"), "report": task.out("report", ".html")}
     save_model(learned.model, files["model"], info=learned.info(task.name))
+    files |= task.to_repeat()
     document = completion_page(
         written, learned, learned.model, task.name, plain.name, learned.influence()
     )
     document.write(files["report"])
+    held_out = None if learned.completion.unknown else learned.completion
+    seen = document_data(pictures_of(Grid(task.folder), held_out), task.folder)
     unasked = ASKING if settings["ratios"] else ""
-    task.finish(document, files, scale=learned.scale, unasked=unasked)
+    task.finish(document, files, scale=learned.scale, unasked=unasked, seen=seen)
 
 
 def _draws(plain, n_draws):
@@ -280,6 +305,10 @@ def export(task: Task) -> None:
     out = task.folder / "files" / f"{plain_name(source).stem}{task.given['suffix']}"
     out.parent.mkdir()
     write_frame(frame[file.source.names], out)
+    run = Path(task.given["run"])
+    if task.given["suffix"] == ".xlsx" and (run / "grid.json").is_file():
+        document = json.loads((run / "result.json").read_text(encoding="utf-8"))["document"]
+        style_sheet(out, run, document)
     task.finish(files={"table": out})
 
 
@@ -290,6 +319,9 @@ TASKS = {task.__name__: task for task in _TASKS}
 def do(given: dict[str, Any], lines: ProgressLines) -> None:
     """Do a piece of work, and tell how it ended; an error is one sentence."""
     warned: list[str] = []
+    own = Path(given["folder"], "temporary")  # goes with the run, also if this process is killed
+    own.mkdir()
+    tempfile.tempdir = str(own)
     warnings.showwarning = lambda message, *_, **__: warned.append(str(message))
     try:
         with listening(lines.detail):
@@ -304,6 +336,9 @@ def do(given: dict[str, Any], lines: ProgressLines) -> None:
         lines.end("failed", f"This is a bug in inldl, not a problem with your table: {what}.")
     else:
         lines.end("done")
+    finally:
+        tempfile.tempdir = None
+        shutil.rmtree(own, ignore_errors=True)
 
 
 def _with_short_names(text: str, given: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Tables and what became of them, in a folder of the user; everything is known by an id.
 
     tables/<id>/table.json            what the user said about it; it is replaced, never changed
+    tables/<id>/changes.jsonl         each change of cells: who, when, and what was there before
     tables/<id>/file/<name>           the table, a copy
     tables/<id>/others/<id>/<name>    tables to predict
     tables/<id>/runs/<id>/run.json    one piece of work, and how it ended
@@ -17,7 +18,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,13 @@ Json = dict[str, Any]
 _ID = re.compile(r"[0-9a-f]{16}")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")  # on Windows
 LONGEST_FILE_NAME = 80
+MOST_EDITS = 10_000
+_NEW: Json = {"revision": 1, "edits": [], "runs": {}, "done": 0, "undone": 0, "off": {}}
+_NUMBER = (int, float)
+_TABLE: dict[str, Any] = {"id": str, "name": str, "created": _NUMBER, "size": int, "digest": str}
+_TABLE |= {"settings": dict, "edits": list, "runs": dict, "revision": int}
+_RUN: dict[str, Any] = {"id": str, "table": str, "kind": str, "settings": dict, "edits": list}
+_RUN |= {"status": str, "started": _NUMBER, "error": str}
 ROOMS, MARK = ("tables", "incoming"), ".inldl-studio"
 
 
@@ -56,7 +64,11 @@ def data_folder() -> Path:
 def file_name(name) -> str:
     """Return a name for a file like one from a page, without what a folder or a system reads."""
     name = re.split(r"[/\\]", str(name))[-1]
-    name = re.sub(r"[^\w.()+-]+", "_", name).strip("._")[-LONGEST_FILE_NAME:].lstrip(".")
+    name = re.sub(r"[^\w.()+-]+", "_", name)
+    stem, dot, ending = name.partition(".")
+    if not stem.strip("_"):  # all of it was signs
+        name = f"table{dot}{ending}"
+    name = name.strip("._")[-LONGEST_FILE_NAME:].lstrip(".")
     return f"_{name}" if _RESERVED.fullmatch(name) else name or "table"
 
 
@@ -95,15 +107,13 @@ class Workspace:
         """Return all tables, the newest first."""
         found = []
         for path in (self.folder / "tables").iterdir():
-            try:
-                found.append(_with_all(_read(path / "table.json")))
-            except NotFound:
-                continue
+            with suppress(NotFound):
+                found.append(_table(path))
         return sorted(found, key=lambda table: table["created"], reverse=True)
 
     def table(self, table_id) -> Json:
         """Return a table by its id."""
-        return _with_all(_read(self._of(table_id) / "table.json"))
+        return _table(self._of(table_id))
 
     def incoming(self) -> Path:
         """Return a new empty folder for a file that is on its way."""
@@ -115,19 +125,24 @@ class Workspace:
         """Make a table of the file in a folder that `incoming` has returned."""
         table_id = secrets.token_hex(8)
         folder = self.folder / "tables" / table_id
-        folder.mkdir()
-        (folder / "runs").mkdir()
-        os.replace(incoming, folder / "file")
         table = {"id": table_id, "name": name, "created": time.time(), "size": size}
-        table |= {"digest": digest, "revision": 1, "settings": DEFAULTS, "edits": [], "runs": {}}
-        return self._write(table)
+        table |= {"digest": digest, "settings": DEFAULTS, **_NEW}
+        folder.mkdir()
+        try:
+            (folder / "runs").mkdir()
+            os.replace(incoming, folder / "file")
+            return self._write(table)
+        except BaseException:  # such as a full disk
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(incoming, ignore_errors=True)
+            raise
 
     def file_of(self, table_id) -> Path:
         """Return the path of the table itself."""
         return self._of(table_id) / "file" / self.table(table_id)["name"]
 
     def change(self, table_id, revision, **what) -> Json:
-        """Replace settings or edits; refuse if the table is not as the page knows it."""
+        """Replace settings; refuse if the table is not as the page knows it."""
         with self._lock:
             table = self.table(table_id)
             if revision != table["revision"]:
@@ -135,6 +150,63 @@ class Workspace:
                     "The table was changed in another tab; this tab now shows the change."
                 )
             return self._write({**table, **what, "revision": revision + 1})
+
+    # Changes of cells -----------------------------------------------------------------------
+
+    def changes(self, table_id) -> list[Json]:
+        """Return all changes of cells, the oldest first; those that were undone are marked."""
+        table, path = self.table(table_id), self._of(table_id) / "changes.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        kept = [json.loads(line) for line in lines[: table["done"] + table["undone"]]]
+        return [{**each, "undone": at >= table["done"]} for at, each in enumerate(kept)]
+
+    def change_cells(self, table_id, find: Callable[[Json, list[Json]], Json]) -> Json:
+        """Change cells: `find` returns a change for a table and the changes before; keep it.
+
+        What was undone before is forgotten. A change has cells, each with its row, its label, and
+        its edit before and after; None is no edit.
+        """
+        with self._lock:
+            table = self.table(table_id)
+            before = [each for each in self.changes(table_id) if not each["undone"]]
+            change = find(table, before)
+            if not change["cells"]:
+                return table
+            change |= {"when": time.time(), "revision": table["revision"] + 1}
+            path = self._of(table_id) / "changes.jsonl"
+            lines = [{name: x for name, x in each.items() if name != "undone"} for each in before]
+            if table["undone"] or not path.is_file():
+                write_text(path, "".join(f"{json.dumps(each)}\n" for each in [*lines, change]))
+            else:
+                _append(path, len(lines), json.dumps(change))
+            counts = {"done": len(lines) + 1, "undone": 0}
+            return self._with_edits(table, change, "after", **counts, **change.get("also", {}))
+
+    def step(self, table_id, back: bool) -> Json:
+        """Undo the last change of cells, or do the next one again."""
+        with self._lock:
+            table, changes = self.table(table_id), self.changes(table_id)
+            at = table["done"] - back
+            if not 0 <= at < len(changes):
+                raise ValueError(f"There is nothing to {'undo' if back else 'redo'}.")
+            counts = {"done": at + (not back), "undone": len(changes) - at - (not back)}
+            return self._with_edits(table, changes[at], "before" if back else "after", **counts)
+
+    def keep_off(self, table_id, off) -> None:
+        """Keep which rows do not sum to the whole."""
+        with self._lock:
+            table = self.table(table_id)
+            if table["off"] != off:
+                self._write({**table, "off": off})
+
+    def _with_edits(self, table, change, side, **more):
+        """Keep a table whose cells are as they were before or after a change."""
+        changed = {(cell["row"], cell["label"]): cell[side] for cell in change["cells"]}
+        edits = [each for each in table["edits"] if (each[0], each[1]) not in changed]
+        edits += [[*at, *edit] for at, edit in changed.items() if edit is not None]
+        if len(edits) > MOST_EDITS:
+            raise ValueError(f"No more than {MOST_EDITS:,} cells can be edited; complete first.")
+        return self._write({**table, "edits": edits, **more, "revision": table["revision"] + 1})
 
     def remove(self, table_id) -> None:
         """Remove a table and all that became of it."""
@@ -167,7 +239,9 @@ class Workspace:
         """Return a new run, with a folder of its own."""
         with self._lock:
             run = {"id": secrets.token_hex(8), "table": table_id, "kind": kind, **facts}
-            run |= {"status": "running", "started": time.time(), "error": ""}
+            last = max((each["started"] for each in self.runs(table_id)), default=0)
+            started = max(time.time(), last + 1e-3)  # the clock may have been set back
+            run |= {"status": "running", "started": started, "error": ""}
             (self._of(table_id) / "runs" / run["id"]).mkdir()
             return self.write_run(run)
 
@@ -183,12 +257,14 @@ class Workspace:
 
     def run(self, table_id, run_id) -> Json:
         """Return a run by its id."""
-        return _with_all(_read(self.run_folder(table_id, run_id) / "run.json"))
+        return _run(self.run_folder(table_id, run_id))
 
     def runs(self, table_id) -> list[Json]:
         """Return all runs of a table, the newest first."""
-        folders = (self._of(table_id) / "runs").iterdir()
-        found = [_read(path / "run.json") for path in folders if (path / "run.json").is_file()]
+        found = []
+        for path in (self._of(table_id) / "runs").iterdir():
+            with suppress(NotFound):  # one that is damaged is none
+                found.append(_run(path))
         return sorted(found, key=lambda run: run["started"], reverse=True)
 
     def run_folder(self, table_id, run_id) -> Path:
@@ -229,13 +305,38 @@ def _existing(folder, name, gone):
     return folder / name
 
 
-def _with_all(kept):
-    """Return a table or a run with settings that did not exist yet when it was kept."""
-    return {**kept, "settings": {**DEFAULTS, **kept["settings"]}}
+def _append(path, number, line):
+    """Add a line behind the first ones; a line that was cut off, or never counted, goes."""
+    with path.open("r+b") as file:
+        for _ in range(number):
+            file.readline()
+        file.truncate(file.tell())
+        file.write(f"{line}\n".encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _table(folder):
+    """Return the table in a folder, with what did not exist yet when it was kept."""
+    return _kept(folder / "table.json", _TABLE, _NEW)
+
+
+def _run(folder):
+    return _kept(folder / "run.json", _RUN, {})
+
+
+def _kept(path, kinds, new):
+    """Return what was kept of a table or a run, if it is one."""
+    kept = _read(path)
+    good = isinstance(kept, dict)
+    good = good and all(isinstance(kept.get(name), kind) for name, kind in kinds.items())
+    if not good:
+        raise NotFound("This result is no longer there.")
+    return {**new, **kept, "settings": {**DEFAULTS, **kept["settings"]}}
 
 
 def _read(path):
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise NotFound("This result is no longer there.") from None

@@ -1,5 +1,9 @@
 """What a screen reader and weak eyes meet on a page in Chromium."""
 
+from importlib.resources import files
+
+import pytest
+
 ROLES = {
     "button", "link", "textbox", "combobox", "checkbox", "radio", "spinbutton", "searchbox",
     "progressbar", "grid", "gridcell", "columnheader", "navigation", "complementary", "form",
@@ -59,3 +63,18 @@ def nameless(browser):
 def faint(browser):
     """Return the beginnings of elements whose text stands out too little."""
     return browser.execute_script(CONTRAST, LEAST)
+
+
+def violations(browser):
+    """Return what axe-core finds wrong on the page: rules, and the beginnings of elements."""
+    pytest.importorskip("axe_core_python", reason="needs axe-core-python")
+    if not browser.execute_script("return Boolean(window.axe)"):
+        browser.execute_script((files("axe_core_python") / "axe.min.js").read_text("utf-8"))
+    found = browser.execute_async_script(
+        "const done = arguments[arguments.length - 1];"
+        "axe.run({ resultTypes: ['violations'] }).then(done, (e) => done({ error: String(e) }));"
+    )
+    return [
+        (each["id"], [node["html"][:160] for node in each["nodes"]][:3])
+        for each in found["violations"]
+    ]

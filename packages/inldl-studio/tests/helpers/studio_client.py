@@ -68,16 +68,18 @@ class Client:
 
 
 @contextmanager
-def running_studio(folder, largest=2**20):
+def running_studio(folder, largest=2**20, people=()):
     """Give a client of a studio whose work is kept in a folder."""
     workspace = Workspace(folder)
     jobs = Jobs(workspace)
-    with listening(0) as listener:
-        server, address = make_server(workspace, jobs, largest, listener)
+    with listening(0, shared=bool(people)) as listener:
+        server, addresses, once = make_server(workspace, jobs, largest, listener, people)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            yield Client(workspace, jobs, address)
+            client = Client(workspace, jobs, next(iter(addresses.values())))
+            client.addresses, client.once = addresses, once
+            yield client
         finally:
             server.should_exit = True
             thread.join()

@@ -76,7 +76,7 @@ def _methods(comparison):
         "predicting_se": Header("±", predicting),
         "cosine": Header("cosine", ".4f"),
         "seconds": Header("seconds", ".2f"),
-        "remark": Header(""),
+        "remark": Header("remark"),
         "beats": Header("beats the mean", page_only=True),
         "behind": Header("behind the best", completing, page_only=True),
         "behind_se": Header("±", completing, page_only=True),

@@ -15,7 +15,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,6 +40,7 @@ FORMATS = (
     Listing("inldl.tables.formats.parquet.Parquet", (".parquet",), b"PAR1", "parquet"),
     Listing("inldl.tables.formats.excel.Excel", (".xlsx",), b"PK\x03\x04", "parquet"),
 )
+MOST_UNPACKED = 2**30, 100  # bytes, and times the size of the packed file: the larger of both
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 STARTS = {b"\x1f\x8b": ".gz", b"\xfd7zX": ".xz"}  # of files, as no text starts
 _STREAMS = {".bz2": bz2.open, ".xz": lzma.open}
@@ -125,11 +126,16 @@ def plain_name(path) -> Path:
 def unpacked(path, owner) -> Path:
     """Return a plain copy of a compressed file, which goes when `owner` does; or the file."""
     if not is_packed(path):
+        if zipfile.is_zipfile(path):  # a sheet; one that is damaged is refused where it is opened
+            with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+                _check_unpacked(path, sum(member.file_size for member in archive.infolist()))
         return path
     with temporary_copy(plain_name(path).name, path, "uncompressed") as copy:
         try:
             with _stream(path, path, "r") as source:
-                shutil.copyfileobj(source, copy)
+                while block := source.read(2**20):
+                    _check_unpacked(path, copy.tell() + len(block))
+                    copy.write(block)
         except _DAMAGED as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
@@ -137,6 +143,16 @@ def unpacked(path, owner) -> Path:
                 f"{path} cannot be unpacked as {path.suffix} ({error}); pack it again."
             ) from None
     return goes_with(owner, Path(copy.name))
+
+
+def _check_unpacked(path, size):
+    """Refuse a file with so many bytes inside that it could be made to fill the disk."""
+    most, times = MOST_UNPACKED
+    if size > max(most, times * path.stat().st_size):
+        raise ValueError(
+            f"{path} has more inside than {size / 2**30:.3g} GB, far more than its own size; "
+            "unpack it, and name what was inside, if that is a table."
+        )
 
 
 @contextmanager

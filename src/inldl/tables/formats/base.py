@@ -113,9 +113,10 @@ class TableFormat:
         """Give a function that writes the file to `part` again, a piece at a time.
 
         It takes the raw rows of the next piece, what to write into its label columns (NaN where
-        nothing changes; only columns in `filled` change at all), and the values of the columns
-        `extra` that are added on the right (NaN leaves a cell empty). Below the last row come rows
-        that are `added`, from names of columns to cells; a column that has none stays empty.
+        nothing changes, inf empties a cell; only columns in `filled` change at all), and the
+        values of the columns `extra` that are added on the right (NaN leaves a cell empty). Below
+        the last row come rows that are `added`, from names of columns to cells; a column that has
+        none stays empty.
         """
         raise NotImplementedError
 

@@ -38,10 +38,10 @@ from inldl.tables.numbers import (
     shape_of,
     without_numbers,
 )
+from inldl.text import inert
 
 _TABBED = (".tsv", ".tab")
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
-_FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are harmless
 # Older versions of pandas read the last bit of a number correctly only if they are asked to.
 _VERSION = tuple(map(int, pd.__version__.split(".")[:2]))
 _EXACT = {} if _VERSION >= (3, 1) else {"float_precision": "round_trip"}
@@ -280,8 +280,8 @@ class _Writer:
     def start(self, extra):
         """Write the header, and the names of columns that are added."""
         self.copy(self._source.header_end)
-        names = (f"'{name}" if _FORMULA.match(name) else name for name in extra)
-        self._out.write("".join(self._form.delimiter + self._quoted(name) for name in names))
+        names = map(self._quoted, map(inert, extra))
+        self._out.write("".join(self._form.delimiter + name for name in names))
 
     def copy(self, stop):
         """Write what stands in the text up to `stop`."""
@@ -311,6 +311,7 @@ class _Writer:
         rows, columns = np.nonzero(~np.isnan(fills))
         values = fills[rows, columns].tolist()
         texts = format_numbers(values, self._form, percent=self._form.percent)
+        texts = [text if x < np.inf else "" for x, text in zip(values, texts, strict=True)]
         columns = np.array(self._columns, int)[columns].tolist()
         cells = zip(rows.tolist(), columns, texts, strict=True)
         return groupby(cells, key=itemgetter(0))

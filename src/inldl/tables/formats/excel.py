@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 from openpyxl import Workbook, load_workbook
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
 from inldl.tables.formats.base import (
     FrameFormat,
@@ -95,8 +96,10 @@ class Excel(FrameFormat):
         book = Workbook()
         for i, row in enumerate([frame.columns, *frame.itertuples(index=False, name=None)], 1):
             for j, value in enumerate(row, 1):
+                text = isinstance(value, str)
+                value = ILLEGAL_CHARACTERS_RE.sub("\ufffd", value) if text else value
                 cell = book.active.cell(i, j, None if pd.isna(value) else value)
-                if isinstance(value, str):
+                if text:
                     cell.data_type = "s"  # a name such as =A1 is no formula
         book.save(part)
 
@@ -114,7 +117,8 @@ class Excel(FrameFormat):
             for name in filled:
                 fill = fills[:, labels.index(name)]
                 for i in np.flatnonzero(~np.isnan(fill)):
-                    sheet.cell(rows[i], self.columns[name]).value = self._degree(float(fill[i]))
+                    value = None if np.isinf(fill[i]) else self._degree(float(fill[i]))
+                    sheet.cell(rows[i], self.columns[name]).value = value
             for j, column in enumerate(new.values()):
                 for i in np.flatnonzero(~np.isnan(values[:, j])):
                     sheet.cell(rows[i], column).value = float(values[i, j])

@@ -119,6 +119,8 @@ def _with_fills(column, fill, kind, form):
         column = pa.array([None if x is None else float(x) for x in column.to_pylist()], kind)
     holes = pa.array(~np.isnan(fill))
     if pa.types.is_floating(kind):
-        return pc.if_else(holes, pa.array(fill).cast(kind, safe=False), column.cast(kind))
-    words = pa.array(format_numbers(fill.tolist(), form, percent=form.percent))
+        new = pa.array(fill, mask=np.isinf(fill)).cast(kind, safe=False)
+        return pc.if_else(holes, new, column.cast(kind))
+    words = format_numbers(fill.tolist(), form, percent=form.percent)
+    words = pa.array(words, mask=np.isinf(fill))
     return pc.if_else(holes, words.cast(kind), column.cast(kind))

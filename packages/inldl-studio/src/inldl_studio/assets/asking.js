@@ -77,7 +77,7 @@ function fromFile(studio) {
     const run = await studio.run("answers", { other: other.id });
     if (!run || (await studio.ended(run)).status !== "done") return;
     const before = studio.table.edits.length;
-    studio.keep(await request("PUT", `tables/${studio.table.id}/edits`, { answers: run.id, revision: studio.table.revision }));
+    studio.keep(await request("PUT", `tables/${studio.table.id}/edits`, { answers: run.id, what: "Answers from a file", revision: studio.table.revision }));
     notice(`${counted(studio.table.edits.length - before, "answer")} put into the table.`);
     await studio.reload();
   }));

@@ -1,7 +1,7 @@
-// Writing a number into a cell of the table, and taking it back.
+// Writing into cells of the table, taking it back, and what happens if two people do.
 
 import { request } from "./api.js";
-import { make } from "./dom.js";
+import { button, counted, make, notice } from "./dom.js";
 
 export class CellEditor {
   constructor(grid) {
@@ -20,10 +20,18 @@ export class CellEditor {
     input.focus();
     if (start === null) input.select();
     const end = (restore) => {
-      this.input = null;
+      if (this.input === input) this.input = null;
       if (restore) cell.textContent = before;
       grid.hide();
       grid.paint();
+    };
+    let saving = false;
+    const keep = async () => {
+      if (saving) return false;
+      saving = true;
+      const done = input.value === before || await this.save(cell, input.value);
+      saving = false;
+      return done;
     };
     input.addEventListener("keydown", async (event) => {
       event.stopPropagation();
@@ -32,13 +40,22 @@ export class CellEditor {
         grid.cell(grid.active)?.focus();
       } else if (event.key === "Enter" || event.key === "Tab") {
         event.preventDefault();
-        if (await this.save(cell, input.value)) {
+        if (await keep()) {
           end(false);
           await grid.move(grid.active.row + (event.key === "Enter"), grid.active.column + (event.key === "Tab"));
         }
       }
     });
-    input.addEventListener("blur", () => this.input === input && setTimeout(() => this.input === input && end(true), 150));
+    // A click elsewhere keeps what was typed; what cannot be kept is said, and goes.
+    input.addEventListener("blur", async () => {
+      if (this.input !== input || saving) return;
+      const typed = input.value;
+      if (await keep()) end(false);
+      else {
+        end(true);
+        notice(`${typed} was not kept: ${grid.tip.textContent}`, "problem");
+      }
+    });
   }
 
   async save(cell, text) {
@@ -46,7 +63,7 @@ export class CellEditor {
     const data = grid.isLabel(cell) && grid.rowOf(cell);
     if (!data) return false;
     try {
-      await this.put(data.row, grid.columnOf(cell).name, text);
+      await this.put([[data.row, grid.columnOf(cell).name, text]], "Typed");
       return true;
     } catch (error) {
       grid.tell(cell, error.message);
@@ -54,19 +71,39 @@ export class CellEditor {
     }
   }
 
-  // Keeps a number for a cell of a row, by its number in the file; no text takes it back.
-  // A change in another tab is taken in first: it is about other cells, or older.
-  async put(row, label, text, again = true) {
+  // Keeps texts for cells, each a row by its number in the file, a label and a text: a number,
+  // nothing to take an edit back, null to have the share be missing. Changes wait for each other.
+  put(cells, what, over = false) {
     const { studio, run } = this.grid;
     const path = `tables/${studio.table.id}`;
-    try {
-      const body = { run, row, label, value: text, revision: studio.table.revision };
-      this.grid.onedit(await request("PUT", `${path}/edits`, body));
-    } catch (error) {
-      if (error.status !== 409 || !again) throw error;
-      this.grid.onedit(await request("GET", path));
-      return this.put(row, label, text, false);
-    }
-    return this.grid.refresh();
+    const body = () => ({ run, cells, what, over, revision: studio.table.revision });
+    const turn = (this.turn ?? Promise.resolve()).then(async () => {
+      try {
+        this.grid.onedit(await request("PUT", `${path}/edits`, body()));
+      } catch (error) {
+        if (error.status !== 409) throw error;
+        this.grid.onedit(await request("GET", path));
+        await this.grid.refresh();
+        conflict(error.message, () => this.put(cells, what, true));
+      }
+      return this.grid.refresh();
+    });
+    this.turn = turn.catch(() => {});
+    return turn;
   }
+}
+
+// Somebody else has written into the same cell: theirs is there, and ours can be put over it.
+function conflict(text, over) {
+  const made = notice(`${text} Yours was not kept.`, "problem");
+  made.querySelector("button").before(button("Use mine", () => { made.remove(); over(); }, { class: "plain" }));
+}
+
+// Rows and columns of text, as spreadsheets copy them.
+export function pasted(text) {
+  return text.replace(/\r/g, "").replace(/\n$/, "").split("\n").map((line) => line.split("\t"));
+}
+
+export function said(cells, what) {
+  notice(`${what} ${counted(cells, "cell")}.`);
 }

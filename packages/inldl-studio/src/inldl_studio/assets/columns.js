@@ -1,20 +1,25 @@
 // What was understood about the columns, and how to say otherwise.
 
 import { button, counted, field, make, select } from "./dom.js";
+import { shortNames } from "./headings.js";
+
+const MOST_SHOWN = 60; // columns of the first rows
 
 export function drawColumns(studio, look) {
   const roles = studio.table.settings.roles;
   const role = (column) => roles[column.column] ?? column.role;
   const labels = look.columns.filter((column) => role(column) === "label");
   const next = make("div", { class: "actions" },
-    button("Look at the table", () => studio.go("inspect"), { class: "primary", disabled: !labels.length }),
-    button("Complete it right away", () => studio.run("complete").then((run) => run && studio.go("table")), { class: "secondary", disabled: !labels.length }));
+    button("Complete the table", () => studio.run("complete").then((run) => run && studio.go("table")), { class: "primary", disabled: !labels.length }),
+    button("Look at it first", () => studio.go("inspect"), { class: "secondary", disabled: !labels.length }));
   return make("div", {},
     make("h1", {}, "What is in the columns"),
-    make("p", { class: "lead" }, `${studio.table.name} has ${counted(look.columns.length, "column")}. Check what each of them is, and change it if it is wrong.`),
+    make("p", { class: "lead" }, `${studio.table.name} has ${counted(look.columns.length, "column")}. Check what each of them is, and change it above its cells if it is wrong.`),
     look.notes.map((text) => make("p", { class: "note" }, text)),
     summary(labels),
     next,
+    firstRows(studio, look, role),
+    signs(studio, look),
     chooseMany(studio, look),
     list(studio, look, role),
     make("details", { class: "options" }, make("summary", {}, "How the shares and the file are read"), drawFields(studio, "The shares"), drawReading(studio)));
@@ -24,6 +29,55 @@ function summary(labels) {
   if (!labels.length) return make("p", { class: "problem", role: "alert" }, "No column is marked as a label yet. Mark the columns that hold the shares.");
   return make("p", { class: "labels" }, `${counted(labels.length, "label")}: `,
     labels.map((column) => make("span", { class: "chip" }, column.column)));
+}
+
+// The first rows as they stand in the file, with the role of each column above them.
+function firstRows(studio, look, role) {
+  const columns = look.columns.filter((each) => each.first);
+  if (!columns.length) return null;
+  const shown = columns.slice(0, MOST_SHOWN);
+  const names = shown.map((each) => ({ name: each.column }));
+  shortNames(names);
+  const roles = Object.keys(studio.state.roles).map((name) => [name, name]);
+  const sums = sumsOf(studio.table.settings);
+  const head = shown.map((column, at) => make("th", { scope: "col", class: `role-${role(column)}`, title: column.column },
+    make("span", { class: "name" }, names[at].short || "(no name)"),
+    sums.has(column.column) ? "sum" : select(roles, role(column), (value) => studio.setRoles({ [column.column]: value }),
+      { "aria-label": `What ${column.column} is`, title: studio.state.roles[role(column)] })));
+  const rows = shown[0].first.map((_, row) => make("tr", {}, make("th", { scope: "row" }, row + 1),
+    shown.map((column) => make("td", { class: `role-${role(column)}${column.first[row] === "" ? " hole" : ""}` }, column.first[row] || make("span", { class: "unseen" }, "missing")))));
+  return make("div", { class: "first-rows" },
+    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The first rows" },
+      make("table", { class: "preview" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Row"), head)), make("tbody", {}, rows))),
+    columns.length > MOST_SHOWN ? make("p", { class: "quiet small" }, `The first ${MOST_SHOWN} of ${columns.length} columns; all of them are listed below.`) : null);
+}
+
+// Signs among the shares, and what each of them is to stand for.
+function signs(studio, look) {
+  if (!look.signs?.length) return null;
+  const marks = marksOf(studio.table.settings.mark);
+  const items = look.signs.map(({ sign, cells, read }) => {
+    const input = make("input", { type: "text", value: marks.get(sign) ?? "", placeholder: "missing", "aria-label": `What ${sign} stands for` });
+    const keep = (value) => {
+      const now = marksOf(studio.table.settings.mark);
+      if (value === null) now.delete(sign);
+      else now.set(sign, value);
+      studio.set({ mark: [...now].map((each) => each.join("=")).join(", ") });
+    };
+    input.addEventListener("change", () => keep(input.value.trim()));
+    return make("li", {}, make("strong", { class: "sign" }, sign), ` in ${counted(cells, "cell")}, read as ${read}. It stands for `, input,
+      button("0", () => keep("0"), { class: "plain", "aria-label": `${sign} stands for 0` }),
+      button("1 to 4", () => keep("1-4"), { class: "plain", "aria-label": `${sign} stands for 1 to 4` }),
+      button("missing", () => keep(""), { class: "plain", "aria-label": `${sign} means missing` }));
+  });
+  return make("section", { class: "signs" }, make("h2", {}, "Signs among the shares"),
+    make("p", { class: "quiet small" }, "Say what each stands for: bounds such as 1-4 or <5, a number, or missing. This sets --mark."),
+    make("ul", {}, items));
+}
+
+function marksOf(text) {
+  const parts = (text || "").split(",").map((each) => each.trim()).filter(Boolean).map((each) => each.split("="));
+  return new Map(parts.map(([sign, ...meaning]) => [sign.trim(), meaning.join("=").trim()]));
 }
 
 function chooseMany(studio, look) {

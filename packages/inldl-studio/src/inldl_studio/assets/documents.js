@@ -9,7 +9,10 @@ export function drawDocument(data, base, { skipSummary = false } = {}) {
   box.append(...data.notes.map((text) => make("p", { class: "note" }, text)));
   for (const section of data.sections) {
     const blocks = section.blocks.map((block) => (DRAW[block.kind] ?? nothing)(block, base));
-    box.append(make("section", {}, make("h2", {}, section.title), blocks));
+    const part = make("section", {}, make("h2", {}, section.title), blocks);
+    // Two tables may have the same caption, but not the same name.
+    part.querySelectorAll("[role=region]").forEach((each) => each.setAttribute("aria-label", `${section.title}: ${each.getAttribute("aria-label")}`));
+    box.append(part);
   }
   return box;
 }

@@ -39,6 +39,7 @@ export function notice(text, kind = "") {
     button("Close", () => made.remove(), { class: "plain" }));
   box.replaceChildren(made);
   if (!kind) setTimeout(() => made.remove(), 8000);
+  return made;
 }
 
 export function bytes(size) {

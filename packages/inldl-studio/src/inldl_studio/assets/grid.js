@@ -1,21 +1,24 @@
 // The table as a heat map, with a cell that has the focus.
 
 import { CellEditor } from "./cell_editor.js";
+import { Chosen } from "./chosen.js";
 import { button, make, select } from "./dom.js";
 import { PAGE, Rows } from "./rows.js";
+import { headings, shortNames } from "./headings.js";
 
 const ROW = 30; // pixels
 const TALLEST = 8_000_000; // pixels that browsers scroll without trouble
 const MISSING = 2;
 const KIND = ["known", "filled", "missing", "edited"];
-const SAID = ["known", "filled in", "missing", "edited by you"];
+const SAID = ["known", "filled in", "missing", "edited"];
 
 export class Grid {
   constructor(studio, run, { onedit }) {
     Object.assign(this, { studio, run, onedit, active: { row: 0, column: 0 }, lines: new Map() });
     this.data = new Rows(`tables/${studio.table.id}/runs/${run}`, () => this.draw());
     this.editor = new CellEditor(this);
-    this.view = make("div", { class: "grid", role: "grid", "aria-label": `Rows of ${studio.table.name}`, "aria-readonly": "false" });
+    this.chosen = new Chosen(this);
+    this.view = make("div", { class: "grid", role: "grid", "aria-label": `Rows of ${studio.table.name}`, "aria-readonly": "false", "aria-multiselectable": "true" });
     this.space = make("div", { class: "grid-space", role: "presentation" });
     this.head = make("div", { class: "grid-row grid-head", role: "row", "aria-rowindex": 1 });
     this.rows = make("div", { class: "grid-rows", role: "rowgroup" });
@@ -23,7 +26,7 @@ export class Grid {
     this.said = make("p", { class: "unseen", role: "status", "aria-live": "polite" });
     this.count = make("span", { class: "quiet", role: "status" });
     this.view.append(this.head, this.space, this.rows);
-    this.element = make("div", { class: "grid-box" }, this.toolbar(), this.view, this.legend(), this.tip, this.said);
+    this.element = make("div", { class: "grid-box" }, this.toolbar(), this.chosen.bar, this.view, this.legend(), this.tip, this.said);
     this.listen();
     new ResizeObserver(() => this.draw()).observe(this.view);
   }
@@ -43,9 +46,18 @@ export class Grid {
     this.rows.addEventListener("focusout", () => this.hide());
     this.rows.addEventListener("dblclick", (event) => this.editor.open(cellOf(event)));
     this.rows.addEventListener("mousedown", (event) => {
-      this.choose(cellOf(event));
-      this.point(cellOf(event)); // fingers do not hover
+      const cell = cellOf(event);
+      if (event.shiftKey && cell) {
+        event.preventDefault();
+        this.chosen.extend(cell);
+        return;
+      }
+      this.choose(cell);
+      this.chosen.begin(cell);
+      this.point(cell); // fingers do not hover
     });
+    this.rows.addEventListener("mousemove", (event) => { if (event.buttons === 1) this.chosen.drag(cellOf(event)); });
+    for (const what of ["copy", "paste", "cut"]) this.rows.addEventListener(what, (event) => this.chosen[what](event));
     this.rows.addEventListener("focusin", (event) => this.choose(cellOf(event)));
     addEventListener("scroll", () => {
       if (!this.view.isConnected) return;
@@ -61,7 +73,7 @@ export class Grid {
       clearTimeout(waiting);
       waiting = setTimeout(() => this.ask({ find: find.value }), 250);
     });
-    const only = this.only = select([["", "All rows"], ["filled", "Rows with missing shares"], ["edited", "Edited rows"]], "", (value) => this.ask({ only: value }), { "aria-label": "Which rows" });
+    const only = this.only = select([["", "All rows"], ["filled", "Rows with missing shares"], ["doubt", "Most doubtful rows first"], ["edited", "Edited rows"]], "", (value) => this.ask({ only: value }), { "aria-label": "Which rows" });
     this.doubt = make("span", { class: "doubt", role: "group", "aria-label": "Least certain cells" },
       button("‹", () => this.jump(-1), { "aria-label": "Previous doubtful cell", title: "Previous doubtful cell" }),
       this.where = make("span", { role: "status" }, "Doubtful cells"),
@@ -73,7 +85,7 @@ export class Grid {
     return make("p", { class: "legend quiet small" },
       make("span", { class: "key known" }), "known ", make("span", { class: "key filled" }), "filled in ",
       make("span", { class: "key missing" }), "missing ", make("span", { class: "key edited" }), "edited. ",
-      "Press Enter or double-click to edit a cell.");
+      "Press Enter or double-click to edit a cell; Shift and the arrow keys choose several; copy and paste as in a spreadsheet.");
   }
 
   async start() {
@@ -83,8 +95,8 @@ export class Grid {
 
   // A table that is drawn again stays where it was.
   restore() {
-    if (!this.scrolled || !this.view.isConnected) return;
-    this.view.scrollTo(...this.scrolled);
+    if (!this.view.isConnected || !this.facts) return;
+    if (this.scrolled) this.view.scrollTo(...this.scrolled);
     this.refresh();
   }
 
@@ -117,6 +129,8 @@ export class Grid {
     const ids = this.facts.ids.length;
     const others = this.facts.others.map((name, at) => ({ name, kind: "other", at }));
     this.shown = [{ name: "#", kind: "number" }, ...others.slice(0, ids), ...this.facts.labels.map((name, at) => ({ name, kind: "label", at })), ...others.slice(ids)];
+    shortNames(this.shown.filter((each) => each.kind === "label"));
+    this.element.classList.toggle("with-histograms", Boolean(this.facts.histograms));
     this.view.setAttribute("aria-colcount", this.shown.length);
     const widths = { number: "var(--number)", label: "var(--label)", other: "var(--other)" };
     this.view.style.setProperty("--template", this.shown.map((each) => widths[each.kind]).join(" "));
@@ -127,8 +141,9 @@ export class Grid {
     const { sort, down } = this.data.query;
     const sorted = sort === column.name && column.kind !== "number";
     const order = sorted ? (down ? "descending" : "ascending") : "none";
-    const text = column.kind === "number" ? button("Row", () => this.ask({ sort: "", down: "" }), { title: "As in the file" }) : button(column.name, () => this.sort(column.name), { title: `Sort by ${column.name}` });
-    return make("div", { role: "columnheader", class: `cell ${column.kind} ${this.sticky(at)}`, "aria-sort": order, "aria-colindex": at + 1 }, text);
+    const text = column.kind === "number" ? button("Row", () => this.ask({ sort: "", down: "" }), { title: "As in the file" }) : button(column.short ?? column.name, () => this.sort(column.name), { title: `${column.name}: sort by it`, "aria-label": column.name });
+    const drawn = column.kind === "label" && headings(this.facts.histograms?.[column.at], column.name);
+    return make("div", { role: "columnheader", class: `cell ${column.kind} ${this.sticky(at)}`, "aria-sort": order, "aria-colindex": at + 1 }, text, drawn || null);
   }
 
   sticky(at) {
@@ -182,6 +197,8 @@ export class Grid {
     this.replace(first, last);
     const { row, column } = this.active;
     this.mark(this.cell({ row: this.lines.has(row) ? row : Math.min(first + 6, last - 1), column }));
+    this.chosen.show();
+    this.onrow?.(this.data.at(this.lines.has(row) ? row : first));
     if (focused) this.follow();
   }
 
@@ -227,9 +244,9 @@ export class Grid {
 
   // What is said about a share: where it is, what it is, and how sure.
   told(data, column) {
-    const [text, kind, , interval] = data.cells[column.at];
+    const [text, kind, , interval, who] = data.cells[column.at];
     const name = data.texts.slice(0, this.facts.ids.length).join(", ");
-    const known = kind === MISSING ? "missing" : `${text}, ${SAID[kind]}`;
+    const known = kind === MISSING ? "missing" : `${text || "made missing"}, ${SAID[kind]}${who ? ` by ${who}` : ""}`;
     const [low, high] = interval?.split(" to ") ?? [];
     const sure = !low ? "" : high ? `; likely between ${low} and ${high} (true of about 9 in 10 cells)` : "; exact, from the sum of the row";
     return `Row ${data.row + 1}${name ? `, ${name}` : ""}, ${column.name}: ${known}${sure}`;
@@ -292,6 +309,7 @@ export class Grid {
     if (!cell || this.editor.input) return;
     this.active = { row: +cell.dataset.position, column: +cell.dataset.column };
     this.mark(cell);
+    this.onrow?.(this.rowOf(cell));
   }
 
   // One cell of the table can be reached with the Tab key.
@@ -350,6 +368,7 @@ export class Grid {
 
   key(event) {
     if (this.editor.input || !event.target.dataset?.column) return;
+    if (this.chosen.key(event)) return;
     const { row, column } = this.active;
     const page = Math.max(1, Math.floor(this.view.clientHeight / ROW) - 3);
     const all = event.ctrlKey || event.metaKey;
@@ -364,14 +383,15 @@ export class Grid {
     if (moves[event.key]) action = () => this.move(...moves[event.key]);
     else if (event.key === "Enter" || event.key === "F2") action = () => this.editor.open(cell);
     else if (/^[0-9.,]$/.test(event.key) && !all) action = () => this.editor.open(cell, event.key);
-    else if (event.key === "Delete" || event.key === "Backspace") action = () => this.editor.save(cell, "");
+    else if (event.key === "Delete" || event.key === "Backspace") action = () => this.chosen.takeBack();
     if (!action) return;
     event.preventDefault();
+    if (moves[event.key]) this.chosen.clear();
     action();
   }
 
   put(row, label, text) {
-    return this.editor.put(row, label, text);
+    return this.editor.put([[row, label, text]], "Answered");
   }
 
   // Fetches what is in sight again.

@@ -65,6 +65,8 @@ export async function showHome(main) {
       make("p", { class: "lead" },
         "Each row divides a whole: spending, votes, ratings. Some of the shares are missing. The studio fills them in, says how sure it is, and which ones to ask for next."),
       zone,
+      make("p", { class: "example" }, "No table at hand? ", button("Try it with an example", example, { class: "plain" }),
+        make("span", { class: "quiet" }, ": what 120 households spent, with two in five shares missing")),
       earlier(state, main),
       make("p", { class: "quiet small" }, `Everything stays on this machine, in ${state.folder}. Your own file is never changed.`)),
   );
@@ -90,4 +92,13 @@ async function remove(table, main) {
   await request("DELETE", `tables/${table.id}`);
   notice(`${table.name} was removed.`);
   await showHome(main);
+}
+
+async function example() {
+  try {
+    const table = await request("POST", "example", {});
+    location.hash = table.id;
+  } catch (error) {
+    notice(error.message, "problem");
+  }
 }

@@ -41,6 +41,11 @@ function showProgress(panel, studio, run) {
   if (doing.textContent !== what) doing.textContent = what;
   if (share === null) bar.removeAttribute("value");
   else bar.value = share;
-  const seconds = `${Math.round(run.seconds)} s`;
+  const left = run.left ? `, about ${duration(run.left)} left in this step` : "";
+  const seconds = `${duration(run.seconds)}${left}`;
   more.textContent = detail ? `${detail} · ${seconds}` : seconds;
+}
+
+function duration(seconds) {
+  return seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }

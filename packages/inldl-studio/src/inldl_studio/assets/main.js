@@ -15,7 +15,7 @@ const main = document.getElementById("main");
 const nav = document.getElementById("steps");
 const title = document.getElementById("title");
 const SOON = 400; // milliseconds between two questions while something is going on
-const LATER = 4000;
+const LATER = 700; // so that people who work together see each other's changes within a second
 
 class Studio {
   constructor(state, table) {
@@ -41,7 +41,7 @@ class Studio {
 
   failed(kind) {
     const last = this.newest(kind);
-    return Boolean(last) && last.status !== "done" && !last.stale;
+    return Boolean(last) && !["done", "running"].includes(last.status) && !last.stale;
   }
 
   // Whether the table was changed since a piece of work was done.
@@ -108,10 +108,8 @@ class Studio {
       const settings = typeof change === "function" ? change(before) : change;
       this.keep(await request("PUT", `tables/${this.table.id}/settings`, { settings, revision: this.table.revision }));
       const reread = this.state.reading.some((name) => before[name] !== this.table.settings[name]);
-      if (reread) {
-        this.keep(await request("PUT", `tables/${this.table.id}/settings`, { settings: { roles: {} }, revision: this.table.revision }));
-        await this.run("look");
-      } else if (view() === "columns") await render(true);
+      if (reread) await this.run("look");
+      else if (view() === "columns") await render(true);
     }));
     return this.turn;
   }
@@ -124,9 +122,19 @@ class Studio {
 
   undo() {
     return this.trying(async () => {
-      this.keep(await request("DELETE", `tables/${this.table.id}/edits?revision=${this.table.revision}`));
+      this.keep(await request("DELETE", `tables/${this.table.id}/edits`));
       await render(true);
     });
+  }
+
+  // Undoes the last change of cells, or does the next one again.
+  step(step) {
+    this.turn = (this.turn ?? Promise.resolve()).then(() => this.trying(async () => {
+      this.keep(await request("POST", `tables/${this.table.id}/changes`, { step }));
+      notice(step === "undo" ? "Undone." : "Done again.");
+      await render(true);
+    }));
+    return this.turn;
   }
 
   update() {
@@ -178,22 +186,34 @@ async function follow(asked) {
   asked.keep(table);
   const results = JSON.stringify(before.runs) !== JSON.stringify(table.runs);
   const changed = before.revision !== table.revision;
-  if (results) await settle(asked);
+  if (results) await settle(asked, before.runs.look);
   if ((results || changed) && !main.contains(document.querySelector(".cell-input"))) await render(true);
   else asked.update();
 }
 
-// What was found out about new columns becomes what the user says, until the user says otherwise.
-async function settle(asked) {
-  if (!asked.table.runs.look || Object.keys(asked.table.settings.roles).length) return;
-  const look = await asked.result(asked.table.runs.look);
-  const roles = Object.fromEntries(look.columns.map((column) => [column.column, column.role]));
+// What was found out about the columns becomes what the user says. What the user has said otherwise
+// stays, of the columns that are still there; `last` is the look before.
+async function settle(asked, last = null) {
+  const { look } = asked.table.runs;
+  if (!look || (last === look)) return;
+  const now = asked.table.settings.roles;
+  if (!last && Object.keys(now).length) return;
+  const guess = roleOf(await asked.result(look));
+  const before = last ? roleOf(await asked.result(last).catch(() => ({ columns: [] }))) : {};
+  const said = Object.entries(now).filter(([name, role]) => last && role !== before[name]);
+  const kept = said.filter(([name]) => name in guess);
+  const gone = said.filter(([name]) => !(name in guess)).map(([name]) => name);
+  const roles = { ...guess, ...Object.fromEntries(kept) };
+  if (gone.length) notice(`The file has no column ${gone.slice(0, 3).join(", ")} when it is read this way; the role that you gave is no longer used.`);
+  if (JSON.stringify(roles) === JSON.stringify(now)) return;
   try {
     asked.keep(await request("PUT", `tables/${asked.table.id}/settings`, { settings: { roles }, revision: asked.table.revision }));
   } catch (error) {
     if (error.status !== 409) throw error; // another tab was faster
   }
 }
+
+const roleOf = (look) => Object.fromEntries(look.columns.map((column) => [column.column, column.role]));
 
 async function drawLook(asked) {
   const again = () => asked.run("look");
@@ -239,12 +259,12 @@ async function render(still = false) {
   const name = view();
   const drawn = await VIEWS[name][1](studio);
   if (mine !== drawing) return undefined;
-  const open = [...main.querySelectorAll("details[open]")].map((each) => each.className);
+  const [open, closed] = ["[open]", ":not([open])"].map((which) => [...main.querySelectorAll(`details${which}`)].map((each) => each.className));
   main.replaceChildren(drawn);
   main.dataset.view = name;
   studio.grid?.restore();
   if (still) {
-    main.querySelectorAll("details").forEach((each) => { each.open = open.includes(each.className); });
+    main.querySelectorAll("details").forEach((each) => { each.open = open.includes(each.className) || (each.open && !closed.includes(each.className)); });
     scrollTo(0, scrolled);
     if (focused) main.querySelector(focused)?.focus({ preventScroll: true });
   }

@@ -1,5 +1,6 @@
 // The steps after the columns: look at the table, complete it, ask, compare, predict, take along.
 
+import { request } from "./api.js";
 import { askPanel } from "./asking.js";
 import { drawCompleting } from "./columns.js";
 import { drawDocument } from "./documents.js";
@@ -7,6 +8,7 @@ import { button, bytes, counted, field, make, notice, select } from "./dom.js";
 import { Grid } from "./grid.js";
 import { dropZone } from "./home.js";
 import { jobPanel } from "./jobs.js";
+import { rowPanel } from "./row_panel.js";
 
 const FAST = ["constant-mean", "ridge", "winldl", "knn"];
 
@@ -65,20 +67,55 @@ export async function drawTable(studio) {
     studio.ready = studio.grid.start();
   }
   const { grid } = studio;
-  box.append(make("div", { class: "beside" }, grid.element, runs.complete ? await askPanel(studio, grid, result.unasked) : null));
+  box.append(make("div", { class: "beside" }, make("div", { class: "both" }, grid.element, rowPanel(grid)), runs.complete ? await askPanel(studio, grid, result.unasked) : null));
+  if (result.seen) box.append(make("details", { class: "seen", open: true }, make("summary", {}, "The result in pictures"), drawDocument(result.seen, studio.base(run))));
   return box;
 }
 
+// What was changed since the table was completed, and a way to undo, redo, list and complete again.
 function edited(studio, again) {
-  const { edits, runs } = studio.table;
+  const { edits, runs, done, undone, off } = studio.table;
   const stale = runs.complete && studio.stale("complete");
-  if (!edits.length && !stale) return null;
-  const cells = edits.length ? `${counted(edits.length, "cell")} edited` : "The columns or settings were changed";
+  if (!edits.length && !stale && !done && !undone) return null;
+  const cells = edits.length ? `${counted(edits.length, "cell")} edited` : stale ? "The columns or settings were changed" : "No cell is edited";
+  const rest = !runs.complete ? "." : stale ? "; the table was completed before that." : edits.length ? ", and used in this result." : ".";
+  const list = make("div", { class: "change-list" });
   return make("div", { class: "told" },
-    make("p", {}, stale ? `${cells}; the table was completed before that.` : `${cells}, and used in this result.`),
+    make("p", {}, cells + rest),
+    Object.entries(off ?? {}).slice(0, 3).map(([row, sum]) => make("p", { class: "off" }, `Row ${+row + 1} sums to ${Number(sum.toPrecision(6))} with these edits. `,
+      button(`Go to row ${+row + 1}`, () => studio.grid?.goTo(+row, studio.grid.facts.labels[0]), { class: "plain" }))),
     make("div", { class: "actions" },
       stale && button("Complete again", again, { class: "secondary" }),
-      edits.length && button("Undo all edits", () => studio.undo(), { class: "plain" })));
+      button("Undo", () => studio.step("undo"), { class: "secondary", disabled: !done, title: "Ctrl+Z" }),
+      button("Redo", () => studio.step("redo"), { class: "secondary", disabled: !undone, title: "Ctrl+Y" }),
+      edits.length ? button("Undo all edits", () => studio.undo(), { class: "plain" }) : null,
+      done || undone ? button("List of changes", () => listChanges(studio, list), { class: "plain" }) : null,
+      done || undone ? make("a", { class: "plain", href: `api/tables/${studio.table.id}/changes.csv`, download: "" }, "Download it") : null),
+    list);
+}
+
+async function listChanges(studio, box) {
+  if (box.firstChild) return box.replaceChildren();
+  const { changes } = await request("GET", `tables/${studio.table.id}/changes`);
+  const told = (edit) => (edit === null ? "as in the file" : edit[0] === null ? "missing" : String(Number(edit[0].toPrecision(8))));
+  const rows = changes.map((each) => {
+    const [first] = each.cells;
+    const what = each.size === 1 ? `row ${first.row + 1}, ${first.label}: ${told(first.before)} → ${told(first.after)}` : counted(each.size, "cell");
+    return make("tr", { class: each.undone ? "undone" : "" },
+      make("th", { scope: "row" }, new Date(1000 * each.when).toLocaleString([], { dateStyle: "short", timeStyle: "medium" })),
+      make("td", {}, each.who || "you"), make("td", {}, `${each.what}${each.undone ? " (undone)" : ""}`), make("td", {}, what));
+  });
+  const head = ["When", "Who", "What", "Cells"].map((text) => make("th", { scope: "col" }, text));
+  return box.replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "List of changes" },
+    make("table", {}, make("thead", {}, make("tr", {}, head)), make("tbody", {}, rows))));
+}
+
+// Says that files are older than what was changed since.
+function older(studio) {
+  if (!studio.stale("complete")) return null;
+  return make("div", { class: "told stale" },
+    make("p", {}, "The table was changed since it was completed. What is here does not contain these changes."),
+    make("div", { class: "actions" }, button("Complete again", () => startCompleting(studio), { class: "primary", "data-starts": "complete" })));
 }
 
 export async function drawReport(studio) {
@@ -89,7 +126,7 @@ export async function drawReport(studio) {
     return box;
   }
   const result = await studio.result(run);
-  box.append(files(studio, run, result), drawDocument(result.document, studio.base(run)));
+  box.append(...[older(studio), files(studio, run, result), drawDocument(result.document, studio.base(run))].filter(Boolean));
   return box;
 }
 
@@ -106,6 +143,8 @@ const NAMES = {
   filled: ["With filled columns", "the same, with columns that say what was filled in"],
   model: ["The model", "for inldl predict and inldl evaluate"],
   report: ["The report", "one HTML page that needs no other file"],
+  script: ["The commands", "a script that does the same without this page"],
+  edited: ["Your table with edits", "what the script works on"],
 };
 
 function files(studio, run, result) {
@@ -116,7 +155,7 @@ function files(studio, run, result) {
   const others = [[".xlsx", "Excel"], [".csv", "CSV"]].filter(([suffix]) => !table.name.toLowerCase().endsWith(suffix));
   const more = others.map(([suffix, name]) => make("li", {},
     button(`As ${name}`, () => exported(studio, run, key, suffix), { class: "secondary" }),
-    make("span", { class: "quiet small" }, `the table as ${suffix}`)));
+    make("span", { class: "quiet small" }, suffix === ".xlsx" && key === "table" ? "the table as .xlsx: filled-in cells are bold and blue, and a second sheet has the notes" : `the table as ${suffix}`)));
   return make("section", { class: "files" }, make("h2", {}, "Downloads"), make("ul", {}, links.slice(0, 1), more, links.slice(1)));
 }
 
@@ -161,6 +200,8 @@ export async function drawPredict(studio) {
     box.append(first(studio));
     return box;
   }
+  const changed = older(studio);
+  if (changed) box.append(changed);
   const onsent = (other) => studio.run("predict", { other: other.id });
   box.append(dropZone({ state: studio.state, path: `tables/${studio.table.id}/others`, title: "Drop the table with new rows here", onsent }),
     jobPanel(studio, ["predict", "export"]));

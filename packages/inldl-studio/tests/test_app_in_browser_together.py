@@ -1,0 +1,240 @@
+"""Two people at once, many cells at once, undo and redo, and nothing that is lost or silent."""
+
+import pytest
+
+from budget_survey import LABELS, budget_survey
+from studio_client import running_studio
+
+pytest.importorskip("selenium")
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from accessible import violations
+from studio_page import (
+    cell,
+    choose,
+    completed,
+    find,
+    go,
+    opened,
+    press,
+    survey,
+    text,
+    until,
+)  # fmt: skip
+
+NAMES = LABELS.split(",")
+
+
+@pytest.fixture
+def studio(tmp_path):
+    with running_studio(tmp_path / "work", people=["Ada", "Emmy"]) as client:
+        yield client
+
+
+def typed(page, row, label, number, *keys):
+    page.execute_script(f"document.querySelector('.grid').scrollTop = {max(0, row - 5) * 30}")
+    until(page, f"document.querySelector('.grid [data-position=\"{row}\"]')?.textContent")
+    script = "arguments[0].scrollIntoView({ block: 'center' })"
+    page.execute_script(script, cell(page, row, label))
+    cell(page, row, label).click()
+    page.switch_to.active_element.send_keys(number, *keys)
+
+
+def edits(studio):
+    return sorted(edit[:3] for edit in studio.workspace.tables()[0]["edits"])
+
+
+def paste(page, content):
+    script = """const data = new DataTransfer(); data.setData('text/plain', arguments[0]);
+        const how = { clipboardData: data, bubbles: true, cancelable: true };
+        document.activeElement.dispatchEvent(new ClipboardEvent('paste', how));"""
+    page.execute_script(script, content)
+
+
+def missing(label, other):
+    """Return a row in which two labels side by side are missing."""
+    holes = budget_survey(40)[[label, other]].isna().all(axis=1)
+    return int(holes.to_numpy().argmax())
+
+
+@pytest.mark.slow
+def test_many_cells_undo_and_redo_also_after_a_restart(page, studio, tmp_path):
+    opened(page, survey(tmp_path))
+    completed(page)
+    row = missing("food", "fuel")
+    typed(page, row, "food", Keys.SHIFT + Keys.ARROW_RIGHT + Keys.NULL)
+    until(page, "document.querySelectorAll('.grid [aria-selected=true]').length === 2")
+    paste(page, "0.02\t0,03\r\n")
+    until(page, "document.querySelectorAll('.cell.edited').length === 2")
+    assert edits(studio) == [[row, "food", 0.02], [row, "fuel", 0.03]]
+    press(page, "Fill with estimates")
+    until(page, "document.querySelector('.notice')?.innerText.includes('nothing to change')")
+    # Undone without scrolling, the cells are drawn again at once.
+    press(page, "Undo")
+    until(page, "!document.querySelector('.cell.edited')")
+    assert edits(studio) == []
+    press(page, "Redo")
+    until(page, "document.querySelectorAll('.cell.edited').length === 2")
+    # A known share can be made missing; the studio ends and starts again.
+    known = int(budget_survey(40)["food"].notna().to_numpy().argmax())
+    typed(page, known, "food", Keys.SHIFT + Keys.ARROW_DOWN + Keys.NULL)
+    press(page, "Make missing")
+    until(page, "document.querySelectorAll('.cell.edited').length >= 4")
+    page.get("about:blank")
+    with running_studio(tmp_path / "work") as again:
+        page.get(again.address + "#" + again.workspace.tables()[0]["id"])
+        until(page, "document.querySelectorAll('.cell.edited').length >= 4")
+        cell(page, 0, "food").click()
+        page.switch_to.active_element.send_keys(Keys.CONTROL + "z")
+        until(page, "document.querySelectorAll('.cell.edited').length === 2")
+        press(page, "List of changes")
+        until(page, "document.querySelectorAll('.change-list tbody tr').length === 2")
+        assert "Made missing (undone)" in text(page, ".change-list")
+        page.get("about:blank")
+
+
+@pytest.mark.slow
+def test_two_people_see_each_other(page, studio, tmp_path):
+    opened(page, survey(tmp_path))
+    completed(page)
+    ada, place = page.current_window_handle, page.current_url.partition("#")[2]
+    page.switch_to.new_window("tab")
+    page.get(f"{studio.addresses['Emmy']}#{place}")
+    until(page, "document.querySelector('.grid .filled')")
+    emmy = page.current_window_handle
+    row = missing("food", "fuel")
+    typed(page, row, "food", "0.02" + Keys.ENTER)
+    until(page, "document.querySelector('.cell.edited')")
+    assert "edited by Emmy" in cell(page, row, "food").get_attribute("aria-label")
+    page.switch_to.window(ada)
+    until(page, "document.querySelector('.cell.edited')")
+    assert "edited by Emmy" in cell(page, row, "food").get_attribute("aria-label")
+    # Both write into one cell before they see each other; the second one is asked.
+    page.execute_script("Object.defineProperty(document, 'hidden', { get: () => true })")
+    page.switch_to.window(emmy)
+    typed(page, row, "fuel", "0.03" + Keys.ENTER)
+    until(page, "document.querySelectorAll('.cell.edited').length === 2")
+    page.switch_to.window(ada)
+    typed(page, row, "fuel", "0.04" + Keys.ENTER)
+    until(page, "document.querySelector('.notice.problem')")
+    told = text(page, ".notice")
+    assert f"Emmy has changed 'fuel' of row {row + 1} meanwhile; there is 0.03 now." in told
+    assert edits(studio) == [[row, "food", 0.02], [row, "fuel", 0.03]]
+    press(page, "Use mine")
+    mine = f"""[...document.querySelectorAll('[data-position="{row}"].edited')]
+        .some((each) => each.textContent === '0.04')"""
+    until(page, mine)
+    assert edits(studio) == [[row, "food", 0.02], [row, "fuel", 0.04]]
+    page.switch_to.window(emmy)
+    until(page, mine)
+    page.close()
+    page.switch_to.window(ada)
+
+
+@pytest.mark.slow
+def test_a_click_elsewhere_keeps_what_was_typed(page, studio, tmp_path):
+    opened(page, survey(tmp_path))
+    completed(page)
+    row = missing("food", "fuel")
+    typed(page, row, "food", "0.02")
+    find(page, ".grid-box .legend").click()
+    until(page, "document.querySelector('.cell.edited')")
+    assert edits(studio) == [[row, "food", 0.02]]
+    typed(page, row, "fuel", "7")
+    find(page, ".grid-box .legend").click()
+    until(page, "document.querySelector('.notice.problem')")
+    assert text(page, ".notice").startswith("7 was not kept: 7 is too much for 'fuel'")
+    # Files do not contain the edit, and the page says so.
+    go(page, "report")
+    assert "What is here does not contain these changes." in text(page, ".stale")
+    go(page, "predict")
+    assert "What is here does not contain these changes." in text(page, ".stale")
+
+
+@pytest.mark.slow
+def test_another_way_to_read_the_file_keeps_roles_and_edits(page, studio, tmp_path):
+    opened(page, survey(tmp_path))
+    assert not find(page, ".options").get_attribute("open")
+    choose(page, "Role of age", "ignored")
+    until(page, "document.querySelector('.role-ignored')")
+    completed(page)
+    row = missing("food", "fuel")
+    typed(page, row, "food", "0.02" + Keys.ENTER)
+    until(page, "document.querySelector('.cell.edited')")
+    go(page, "columns")
+    before = studio.workspace.tables()[0]["runs"]["look"]
+    page.execute_script("document.querySelector('.options').open = true")
+    find(page, "#field-cells-that-mean-missing").send_keys("refused" + Keys.TAB)
+    until(page, "document.querySelector('table.roles')")
+    while studio.workspace.tables()[0]["runs"]["look"] == before:
+        until(page, "document.querySelector('h1')")
+    until(page, "document.querySelector('[aria-label=\"Role of age\"]')?.value === 'ignored'")
+    assert edits(studio) == [[row, "food", 0.02]]
+
+
+@pytest.mark.slow
+def test_signs_are_given_a_meaning_on_the_page(page, studio, tmp_path):
+    frame = budget_survey(40).astype({"food": object})
+    frame.loc[[1, 2, 3], "food"] = "*"
+    path = survey(tmp_path)
+    path.write_text(frame.to_csv(index=False))
+    opened(page, path)
+    assert "in 3 cells, read as missing" in text(page, ".signs")
+    find(page, "[aria-label='* stands for 0']").click()
+    until(page, "document.querySelector('.signs')?.innerText.includes('read as 0')")
+    assert studio.workspace.tables()[0]["settings"]["mark"] == "*=0"
+
+
+@pytest.mark.slow
+def test_the_keyboard_reaches_the_first_steps(page, studio):
+    def tab_to(name):
+        for _ in range(80):
+            ActionChains(page).send_keys(Keys.TAB).perform()
+            script = "return document.activeElement.textContent.trim()"
+            if page.execute_script(script) == name:
+                return page.switch_to.active_element
+        raise AssertionError(f"Tab does not reach {name}")
+
+    tab_to("Try it with an example").send_keys(Keys.ENTER)
+    until(page, "document.querySelector('table.preview')")
+    assert "6 labels" in text(page)
+    assert tab_to("Complete the table").is_enabled()
+
+
+@pytest.mark.slow
+def test_axe_finds_nothing_wrong(page, tmp_path):
+    """On every screen, light and dark, on a phone, a tablet and a desk."""
+    found = []
+
+    def look(view):
+        page.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+        for width in (390, 820, 1440):
+            size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+            page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            for colours in ("light", "dark"):
+                wanted = {"prefers-color-scheme": colours, "prefers-reduced-motion": "reduce"}
+                features = [{"name": name, "value": value} for name, value in wanted.items()]
+                page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+                found.extend((view, width, colours, *each) for each in violations(page))
+
+    look("home")
+    opened(page, survey(tmp_path))
+    look("columns")
+    completed(page)
+    row = missing("food", "fuel")
+    typed(page, row, "food", "0.02" + Keys.ENTER)
+    until(page, "document.querySelector('.cell.edited')")
+    press(page, "List them")
+    until(page, "document.querySelector('.questions li input')")
+    press(page, "List of changes")
+    until(page, "document.querySelector('.change-list table')")
+    look("table")
+    for view in ("report", "inspect", "predict"):
+        go(page, view)
+        look(view)
+    go(page, "compare")
+    press(page, "Compare")
+    until(page, "document.querySelector('article.document table')")
+    look("compare")
+    assert found == []

@@ -1,0 +1,32 @@
+"""What may be written into cells."""
+
+import pytest
+
+from inldl_studio.changing import Change, share_of
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("7", 7), ("0,5", 0.5), (" 12.5% ", 12.5), ("0", 0), ("1e-3", 0.001), ("3,0", 3)],
+)
+def test_numbers_as_people_write_them(text, number):
+    assert share_of(text) == number
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "nan", "inf", "1,2,3", "1.2,3", "1 2", "%"])
+def test_what_is_no_share(text):
+    with pytest.raises(ValueError, match="is not a share; write a number of 0 or more"):
+        share_of(text)
+
+
+def test_a_change_knows_what_was_there_and_who_did_it():
+    table = {"edits": [[0, "a", 1.0, "Ada"], [1, "a", 2.0]], "settings": {}}
+    cells = [[0, "a", "3"], [1, "a", ""], [2, "a", None], [3, "a", "NA"], [4, "a", ""]]
+    found = Change("Emmy", {"what": "Pasted"}, cells)(table, [])
+    assert (found["who"], found["what"]) == ("Emmy", "Pasted")
+    assert [(each["before"], each["after"]) for each in found["cells"]] == [
+        ([1.0, "Ada"], [3.0, "Emmy"]),
+        ([2.0], None),
+        (None, [None, "Emmy"]),
+        (None, [None, "Emmy"]),
+    ]
