@@ -163,6 +163,7 @@ class DegreeFacts(NamedTuple):
     seen: Array  # which labels are observed
     outside: str = ""  # where the first degree outside [0, 1] is
     off: str = ""  # else the first complete row that does not sum to 1
+    percent: bool | None = False  # whether complete rows sum to 100; None if there are none
 
 
 def degree_facts(y: Array, first_row: int = 0, sample_weight: Any = None) -> DegreeFacts:
@@ -182,7 +183,17 @@ def degree_facts(y: Array, first_row: int = 0, sample_weight: Any = None) -> Deg
         for row in np.flatnonzero(is_off(np.abs(sums - 1), y))[:1]:
             first = f"first row {number[row]} (sum {sums[row]:.6g})"
             off = f"complete rows of y do not sum to 1, {first}"
-    return DegreeFacts(len(y), ~np.isnan(np.fmax.reduce(y, axis=0)), outside, off)
+    percent = _are_percentages(y) if outside else False
+    return DegreeFacts(len(y), ~np.isnan(np.fmax.reduce(y, axis=0)), outside, off, percent)
+
+
+def _are_percentages(y: Array) -> bool | None:
+    """Say whether complete rows sum to 100, but for rounding; None if no row is complete."""
+    whole = y[~np.isnan(y).any(axis=1)] / 100
+    if not len(whole):
+        return None
+    exact = not is_off(np.abs(whole.sum(axis=1) - 1), whole).any()
+    return exact and bool(np.fmin.reduce(y, axis=None) >= 0)
 
 
 def check_degrees(facts: Sequence[DegreeFacts], names: Any) -> None:
@@ -200,10 +211,16 @@ def check_degrees(facts: Sequence[DegreeFacts], names: Any) -> None:
         )
     problems = [*(found.outside for found in facts), *(found.off for found in facts)]
     problem = next(filter(None, problems), "")
+    found = {each.percent for each in facts if each.n_rows}
+    if True in found and False not in found:
+        raise DataError(
+            "The complete rows of y sum to 100, as percentages do, but degrees are shares of 1: "
+            "divide y by 100."
+        )
     if problem:
         warn_user(
-            f"{problem}; degrees are shares of a whole: divide each complete row by its sum, "
-            "and mark unobserved degrees with NaN, not 0."
+            f"{problem}; degrees are shares of a whole: divide percentages by 100 and other "
+            "complete rows by their sums, and mark unobserved degrees with NaN, not 0."
         )
 
 
