@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
 
-from inldl import AutoInLDL, evaluate, hide
+from inldl import AutoInLDL, TableModel, WInLDL, evaluate, hide
 from inldl.datasets import make_distributions
 from inldl.methods import ConstantLDL, KernelRidgeLDL, auto
 from inldl.methods import auto_fitting as _auto_fitting
@@ -240,6 +240,50 @@ def test_small_degrees_are_predicted_as_small_as_they_are():
     lower, upper = model.predict_interval(new, 0.9)
     inside = ((lower <= truth) & (truth <= upper))[truth < 0.1]
     assert inside.mean() == pytest.approx(0.9, abs=0.04)
+
+
+# --- rows of groups -----------------------------------------------------------------------------
+
+
+def groups_of_rows(n_groups, seed):
+    """Return features and degrees of groups that features do not tell all of, and the groups."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(n_groups), 6)
+    features, own = rng.normal(size=(n_groups, 4)), rng.normal(size=(n_groups, 3))
+    y = softmax(features[:, :3][group] + own[group] + 0.1 * rng.normal(size=(len(group), 3)))
+    return np.column_stack([features[group], rng.random(len(group))]), y, group
+
+
+@pytest.mark.parametrize(
+    "model", [AutoInLDL("kernel-ridge", random_state=0), TableModel(), WInLDL(cross_fit=5)]
+)
+def test_errors_are_those_of_new_groups_if_groups_are_given(model):
+    X, y, group = groups_of_rows(80, 0)
+    new, truth, _ = groups_of_rows(200, 1)
+    errors = []
+    for groups in (None, group):
+        fitted = clone(model).fit(X, y, groups=groups)
+        own = np.sqrt(np.mean((fitted.held_out_ - y) ** 2))
+        errors.append(own / np.sqrt(np.mean((fitted.predict(new) - truth) ** 2)))
+    assert errors[0] < errors[1] == pytest.approx(1, abs=0.15)
+
+
+def test_rows_of_a_group_without_weight_are_left_out():
+    X, y, group = groups_of_rows(30, 0)
+    weights, model = (group != 3).astype(float), AutoInLDL("kernel-ridge", random_state=0)
+    some = clone(model).fit(X[group != 3], y[group != 3], groups=group[group != 3])
+    all_rows = model.fit(X, y, weights, groups=group)
+    np.testing.assert_allclose(all_rows.held_out_[group != 3], some.held_out_)
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [([1, 2], "one group for each"), ([None] * 180, "has no group"), ([1] * 180, "one group")],
+)
+def test_groups_that_cannot_be_held_out_are_refused(groups, words):
+    X, y, _ = groups_of_rows(30, 0)
+    with pytest.raises(ValueError, match=words):
+        AutoInLDL("kernel-ridge").fit(X, y, groups=groups)
 
 
 # --- time ---------------------------------------------------------------------------------------

@@ -176,13 +176,14 @@ class AutoInLDL(KernelDistributionEstimator):
                 f"{self.members!r}."
             )
 
-    def _fit(self, X, y, sample_weight, **limits):
+    def _fit(self, X, y, sample_weight, groups=None, **limits):
         if is_large(X, y, sample_weight):
             self._check_parameters()
             header, arrays = PartialRows.open(X, y, sample_weight=sample_weight, **limits)
-            return fit_large(self, open_rows(self, X, y, fitting=True, arrays=arrays), header)
+            rows = open_rows(self, X, y, fitting=True, arrays=arrays)
+            return fit_large(self, rows, header, groups)
         self.held_out_rows_ = None
-        return super()._fit(X, y, sample_weight, **limits)
+        return super()._fit(X, y, sample_weight, groups=groups, **limits)
 
     def _scaled_ratios(self, scaled, y, weights, seed):
         return scale_ratios(scaled, y, weights, seed, self.n_jobs)
@@ -194,7 +195,7 @@ class AutoInLDL(KernelDistributionEstimator):
         fitting.notes.parts = 1 + len(self._names())
         choice = fitting.choose_kernel()
         data, self.columns_ = fitting.data, fitting.data.columns
-        held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}
+        held_out, self.members_ = {CONSTANT: _held_out_mean(data)}, {}
         members = self._unfitted(choice, data.seed)
         most = _most_boosted(data.dense.shape[1])
         if BOOSTED in members and len(data.y) > most and len(members) > 1:
@@ -281,9 +282,10 @@ def _most_boosted(n_features):
     return max(BOOSTED_ROWS, min(FOR_EACH * n_features, CELLS // max(n_features, 1)))
 
 
-def _held_out_mean(y, weights):
+def _held_out_mean(data):
     """Return, for each row, the mean of the degrees observed in the other rows."""
-    return projected(leave_one_out(np.zeros((len(y), 1)), y, alpha=1.0, weights=weights))
+    about = {"alpha": 1.0, "weights": data.weights, "fold": data.fold}
+    return projected(leave_one_out(np.zeros((len(data.y), 1)), data.y, **about))
 
 
 def choose_recalibration(metric, y, held_out, weights=None) -> Recalibration:

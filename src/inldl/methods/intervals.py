@@ -15,6 +15,7 @@ from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator, complete_chunks, light
 from inldl.randomness import seed_from
 from inldl.rows.checks import check_number, like
+from inldl.rows.inputs import group_numbers
 from inldl.uncertainty.heldout import HeldOutSample
 
 
@@ -26,7 +27,9 @@ class IntervalMixin(DistributionEstimator):
     calls `_keep_errors(X, y)` at the end.
     """
 
-    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None) -> Self:
+    def fit(
+        self, X, y, sample_weight=None, *, groups=None, lower=None, upper=None, sums=None
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -40,6 +43,9 @@ class IntervalMixin(DistributionEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
             counts each row once. Rows are held out one by one, whatever they weigh.
+        groups : array-like of shape (n_samples,), default=None
+            Of what each row is, such as a person or a county with several rows. Those of one
+            group are held out together, so that weights and errors are those for new groups.
         lower, upper : array-like of shape (n_samples, n_labels), optional
             Bounds of unobserved degrees, NaN = none. The model learns from what is expected of
             such degrees between their bounds.
@@ -51,7 +57,8 @@ class IntervalMixin(DistributionEstimator):
         self
         """
         self._refuse_limits(lower, upper, sums)
-        self._fit(X, y, sample_weight, lower=lower, upper=upper, sums=sums)
+        groups = None if groups is None else group_numbers(groups, np.shape(y)[0])
+        self._fit(X, y, sample_weight, groups=groups, lower=lower, upper=upper, sums=sums)
         self._predict_weightless(X, sample_weight)
         return self
 

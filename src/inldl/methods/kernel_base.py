@@ -10,7 +10,6 @@ from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.model_selection import KFold
 
 from inldl.engines import open_rows
 from inldl.engines.base import one_blas_thread, row_blocks
@@ -18,12 +17,13 @@ from inldl.methods.base import DistributionEstimator, error_at, light
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import (
     FINE,
-    FOLDS,
     Columns,
     choose_alpha,
     choose_kernel,
+    fold_pairs,
     kernel_features,
     median_distance,
+    numbered_folds,
     sample_rows,
 )
 from inldl.methods.parameters import Auto, Count, Jobs, shared
@@ -70,6 +70,7 @@ class Prepared:
     started: float
     names: dict
     weights: np.ndarray | None = None
+    fold: np.ndarray | None = None  # of each row, if rows of a group are held out together
 
     @cached_property
     def scaled(self) -> np.ndarray:
@@ -98,8 +99,7 @@ class Prepared:
 
     def folds(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, Any]]:
         """Yield a seed, the rows to learn from, the others, and the weights of the former."""
-        folds = KFold(min(FOLDS, len(self.y)), shuffle=True, random_state=self.seed)
-        for i, (train, test) in enumerate(folds.split(self.y)):
+        for i, (train, test) in enumerate(fold_pairs(len(self.y), self.seed, self.fold)):
             weights = None if self.weights is None else self.weights[train]
             yield (self.seed + i) % 2**31, train, test, weights
 
@@ -107,9 +107,10 @@ class Prepared:
         """Return some of the rows."""
         if len(rows) == len(self.y):
             return self
-        weights = None if self.weights is None else self.weights[rows]
-        arrays = {"dense": self.dense[rows], "known": self.known[rows], "y": self.y[rows]}
-        return replace(self, **arrays, weights=weights)
+        names = ("dense", "known", "y", "weights", "fold")
+        arrays = {name: getattr(self, name) for name in names}
+        some: Any = {name: None if a is None else a[rows] for name, a in arrays.items()}
+        return replace(self, **some)
 
 
 @shared
@@ -137,19 +138,23 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
 
     _takes_sparse = _takes_chunks = True
 
-    def _open(self, X, y, sample_weight, lower=None, upper=None, sums=None):
+    def _open(self, X, y, sample_weight, groups=None, lower=None, upper=None, sums=None):
         partial = PartialRows.of(y, lower, upper, sums)
         if partial.constrained:
             y = like(y, partial.feasible())
             if sample_weight is not None:
                 partial = partial.take(np.flatnonzero(as_weights(sample_weight))).simplified()
-        return *super()._open(X, y, sample_weight), partial
+        if groups is not None and sample_weight is not None:
+            groups = groups[np.flatnonzero(as_weights(sample_weight))]
+        return *super()._open(X, y, sample_weight), partial, groups
 
-    def _learn(self, X, y, weights, partial):
+    def _learn(self, X, y, weights, partial, groups):
         with one_blas_thread():  # the same sums for any n_jobs
             data = self._prepare(X, y, self.label_names_, weights, partial)
+            if groups is not None:
+                data = replace(data, fold=numbered_folds(groups, data.seed))
             self._fit_prepared(data)
-        self._keep_errors(X, self._learned_from(y, data.known), partial=partial)
+        self._keep_errors(X, self._learned_from(y, data.known), groups, partial=partial)
 
     def _fit_prepared(self, data, **how):
         """Fit to data that this estimator, or the one it is a member of, has checked.
@@ -228,7 +233,8 @@ class KernelFeatureEstimator(KernelDistributionEstimator):
 
     def _fitted_map(self, data):
         """Choose what is "auto" of the kernel; return the fitted map to its features."""
-        chosen = {"kernel": self.kernel, "scale": self.scale, "weights": data.weights}
+        chosen = {"kernel": self.kernel, "scale": self.scale}
+        chosen |= {"weights": data.weights, "fold": data.fold}
         choice = choose_kernel(data.scaled, data.y, data.seed, self.n_jobs, **chosen)
         self.kernel_, self.scale_ = kernel, scale = choice.kernel, choice.scale
         width = None if kernel == "linear" else data.width(kernel)

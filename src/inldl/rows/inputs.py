@@ -25,6 +25,7 @@ from inldl.rows.checks import (
 )
 
 Array = np.ndarray
+_NO_GROUP = {"None", "nan", "NaT", "<NA>"}  # as text
 TOO_LARGE = (
     "The squares of the features overflow; scale X first, for example with "
     "sklearn.preprocessing.StandardScaler."
@@ -100,6 +101,17 @@ def _validate_data(*arguments: Any, **options: Any) -> Any:
 def validate_features(estimator: Any, X: Any, **options: Any) -> Any:
     """Return the features of rows to predict, which must be those of the fit."""
     return _validate_data(estimator, X, reset=False, **options)
+
+
+def group_numbers(groups: Any, n: int) -> Array:
+    """Return the number of the group of each row; refuse rows without one."""
+    groups = np.asarray(groups, dtype=object)
+    if groups.shape != (n,):
+        raise ValueError(f"groups must name one group for each of {n} rows, got {groups.shape}.")
+    for row, name in enumerate(groups):
+        if not isinstance(name, str) and str(name) in _NO_GROUP:
+            raise ValueError(f"Row {row} has no group; name one for each row.")
+    return np.unique(groups.astype(str), return_inverse=True)[1]
 
 
 def note_columns(estimator: Any, X: Any, *, reset: bool) -> None:

@@ -30,6 +30,7 @@ from inldl.rows.checks import (
     names_or_numbers,
 )
 from inldl.rows.density import evenly_spaced
+from inldl.rows.inputs import group_numbers
 from inldl.rows.partial import PartialRows
 from inldl.tables import table_rows
 from inldl.tables.columns.encoder import FeatureEncoder
@@ -121,7 +122,7 @@ class TableModel(WithPanel):
             How much each row counts, as in the `fit` of every method; 0 leaves a row out.
         groups : array-like of shape (n_samples,), optional
             Rows of one group, such as one person, are held out together when errors are
-            measured. With "auto" this takes a fit for each part that is held out.
+            measured.
         votes : array-like of shape (n_samples,), optional
             How many votes, or other counted things, each row rests on. Rows are then weighed by
             how sure their degrees are: see :func:`inldl.vote_weights`. This takes a second fit.
@@ -189,7 +190,7 @@ class TableModel(WithPanel):
         return replace(
             training,
             features=self.encoder_.matrix(X),
-            fold_groups=None if groups is None else table_rows.group_numbers(groups, n),
+            fold_groups=None if groups is None else group_numbers(groups, n),
             votes=None if votes is None else checked_votes(votes, n),
         )
 
@@ -229,7 +230,7 @@ class TableModel(WithPanel):
         rows = self._fit_estimator(training)
         own = getattr(self.estimator_, "held_out_", None)
         numbers = getattr(self.estimator_, "held_out_rows_", None)  # of very many rows it has some
-        if own is None or training.fold_groups is not None:
+        if training.fold_groups is not None and not has_fit_parameter(self.estimator_, "groups"):
             own = numbers = None
         at = evenly_spaced(len(rows) if numbers is None else len(numbers), MOST_HELD_OUT)
         if own is None and self.cross_fit is not None:
@@ -243,6 +244,8 @@ class TableModel(WithPanel):
         rows, method, known = training.rows, clone(self.estimator_), {}
         if has_fit_parameter(method, "lower"):
             known = rows.arguments()
+        if training.fold_groups is not None and has_fit_parameter(method, "groups"):
+            known["groups"] = training.fold_groups
         self.estimator_ = fit_weighted(method, training.features, rows.y, rows.weight, **known)
         return rows
 
