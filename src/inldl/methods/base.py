@@ -23,6 +23,7 @@ from inldl.rows.checks import (
     check_fillable,
     check_label_order,
     check_ratios,
+    framed,
     label_names,
     like,
     look_like_ratios,
@@ -127,13 +128,15 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray or lazy Dask array of shape (n_samples, n_labels)
+        ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
             Rows that are not negative and sum to 1, in the precision of `X` or in double
-            precision. It is a Dask array in the chunks of `X` where that is one, if the method
-            predicts such arrays lazily.
+            precision. It is a frame like `X` where that is one and the labels have names, and a
+            Dask array in the chunks of `X` where that is one, if the method predicts such arrays
+            lazily.
         """
         check_is_fitted(self)
-        return self._predict(X)
+        degrees, names = self._predict(X), self.label_names_
+        return framed(X, degrees, names) if isinstance(degrees, np.ndarray) else degrees
 
     def complete(self, X, y, *, lower=None, upper=None, sums=None) -> Any:
         """Fill the unobserved degrees of `y` near what `X` predicts.

@@ -148,7 +148,8 @@ class TunedLDL(DistributionEstimator):
                 yield {**before, name: value}
 
     def _predict(self, X):
-        return self.estimator_.predict(X)
+        predicted = self.estimator_.predict(X)
+        return predicted.to_numpy() if hasattr(predicted, "to_numpy") else predicted
 
     def complete(self, X, y, **known) -> Any:
         """Fill the unobserved degrees of `y`, as the method does."""

@@ -112,10 +112,17 @@ def check_2d(y: Any, name: str = "y") -> None:
 
 def label_names(y: Any) -> Array | None:
     """Return the column names of a frame as an array of str, or None."""
-    columns = getattr(y, "columns", None)
+    columns = _columns(y)
     if columns is None or not all(isinstance(c, str) for c in columns):
         return None
     return np.asarray(list(columns), dtype=object)
+
+
+def _columns(a: Any) -> Any:
+    """Return the names of the columns of a frame or table, or None."""
+    if type(a).__module__.startswith("pyarrow"):
+        return getattr(a, "column_names", None)
+    return getattr(a, "columns", None)
 
 
 def names_or_numbers(y: Any) -> Array:
@@ -144,15 +151,19 @@ def check_label_names(model: Any, given: Any) -> None:
 
 def like(template: Any, values: Any) -> Any:
     """Return `values` as a frame with the index and columns of `template`, if that is a frame."""
-    return framed(template, values, getattr(template, "columns", None))
+    return framed(template, values, _columns(template))
 
 
 def framed(rows: Any, values: Any, columns: Any) -> Any:
-    """Return `values` as a frame of the kind of `rows`, with its index, if that is a frame."""
-    if hasattr(rows, "columns") and hasattr(rows, "index"):
-        return type(rows)(values, index=rows.index, columns=columns)
-    if label_names(rows) is None:  # an array, or a table of another library
+    """Return `values` as a frame of the kind of `rows`, with its index, if both have columns."""
+    if columns is None or _columns(rows) is None:
         return values
+    if hasattr(rows, "index"):
+        return type(rows)(values, index=rows.index, columns=columns)
+    if label_names(rows) is None:  # a table of another library
+        return values
+    if hasattr(rows, "from_pydict"):  # of pyarrow
+        return type(rows).from_pydict(dict(zip(columns, np.transpose(values), strict=True)))
     return type(rows)(values, schema=list(columns), orient="row")  # of polars
 
 

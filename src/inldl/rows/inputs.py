@@ -93,9 +93,33 @@ def validate_weighted_fit(
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _validate_data(*arguments: Any, **options: Any) -> Any:
+def _validate_data(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Validate as scikit-learn does, which adds up large numbers only to see if one is NaN."""
-    return validate_data(*arguments, **options)
+    try:
+        return validate_data(estimator, X, *y, **options)
+    except (TypeError, ValueError):
+        names = label_names(X)
+        for name in () if names is None else names:
+            _refuse_cells(np.asarray(X[name], dtype=object), name, type(estimator).__name__)
+        raise
+
+
+def _refuse_cells(column: Array, name: str, method: str) -> None:
+    """Refuse a column of a frame with a cell that is no number, and say what takes it."""
+    for row, cell in enumerate(column):
+        try:
+            missing = np.isnan(float(cell))
+        except (TypeError, ValueError):
+            missing = True
+        if missing:
+            raise DataError(
+                "Column {column} of X has {cell} in {row}, which is no number; inldl.TableModel("
+                "{method}()) takes text, categories, dates and missing values.",
+                column=name,
+                row=row,
+                cell=repr(cell),
+                method=method,
+            )
 
 
 def validate_features(estimator: Any, X: Any, **options: Any) -> Any:
