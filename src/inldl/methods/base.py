@@ -349,6 +349,8 @@ def light(model) -> Any:
     vars(found).pop("feature_names_in_", None)  # these have been compared
     if hasattr(model, "held_out_"):
         found.held_out_ = None
+    if model.held_out_sample_ is not None:
+        found.held_out_sample_ = model.held_out_sample_.with_learned()
     return found
 
 

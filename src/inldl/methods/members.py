@@ -88,7 +88,7 @@ class KernelRidgeLDL(KernelFeatureEstimator):
         self.held_out_ = projected(raw)
 
     def _degrees(self, dense, scaled):
-        return projected(self.map_.transform(scaled) @ self.coef_ + self.intercept_)
+        return projected(self.map_.transform(scaled, self.coef_) + self.intercept_)
 
 
 @parameters
@@ -137,7 +137,7 @@ class KernelSoftmaxLDL(KernelFeatureEstimator):
         self.coef_, self.intercept_ = basis.split(V)
 
     def _degrees(self, dense, scaled):
-        return softmax(self.map_.transform(scaled) @ self.coef_ + self.intercept_)
+        return softmax(self.map_.transform(scaled, self.coef_) + self.intercept_)
 
 
 def scale_ratios(columns, y, weights, seed, n_jobs=None) -> np.ndarray:
@@ -256,7 +256,9 @@ class ForestLDL(KernelFeatureEstimator):
 
 def _predict_forest(forest, dense, n_labels):
     within = np.clip(dense, -LARGEST, LARGEST)  # beyond all splits, so in the same leaves
-    return forest.predict(within).reshape(-1, n_labels)
+    within = np.ascontiguousarray(within, dtype=np.float32)
+    trees = [each.tree_.predict(within) for each in forest.estimators_]  # .1 ms less than by it
+    return sum(trees).reshape(-1, n_labels) / len(trees)
 
 
 @dataclass

@@ -124,6 +124,8 @@ def _refuse_cells(column: Array, name: str, method: str) -> None:
 
 def validate_features(estimator: Any, X: Any, **options: Any) -> Any:
     """Return the features of rows to predict, which must be those of the fit."""
+    if _is_checked(estimator, X):
+        return X
     return _validate_data(estimator, X, reset=False, **options)
 
 
@@ -136,6 +138,14 @@ def group_numbers(groups: Any, n: int) -> Array:
         if not isinstance(name, str) and str(name) in _NO_GROUP:
             raise ValueError(f"Row {row} has no group; name one for each row.")
     return np.unique(groups.astype(str), return_inverse=True)[1]
+
+
+def _is_checked(estimator: Any, X: Any) -> bool:
+    """Say at once, for a single row, whether X is what scikit-learn's validation would return."""
+    plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS
+    if not plain or not len(X) or hasattr(estimator, "feature_names_in_"):
+        return False
+    return X.shape[1] == estimator.n_features_in_ and bool(np.isfinite(X.sum()))
 
 
 def note_columns(estimator: Any, X: Any, *, reset: bool) -> None:

@@ -209,6 +209,16 @@ class HeldOutSample:
         row, label = np.repeat(row, times), np.repeat(label, times)
         return HiddenCells(row, label, self.left[row], self.degrees[row, label])
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is stored: not what was learned from it, which is ten times as large."""
+        return {k: v for k, v in vars(self).items() if k != "_learned" or "_travels" in vars(self)}
+
+    def with_learned(self) -> HeldOutSample:
+        """Return a copy that takes what was learned along, to workers."""
+        found = replace(self)
+        vars(found).update(_learned=vars(self).get("_learned", {}), _travels=True)
+        return found
+
     def learned(self, name: str, learn: Callable[[HeldOutSample], Any]) -> Any:
         """Return what `learn` makes of the rows, and keep it under a name for the next time."""
         kept = vars(self).setdefault("_learned", {})
