@@ -280,7 +280,19 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def score(self, X, y, sample_weight=None) -> float:
         """Return the mean cosine between observed and predicted degrees; 1 is perfect.
 
-        Rows without an observed degree are left out.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without an observed degree are left out.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+
+        Returns
+        -------
+        float
+            The mean over rows.
         """
         check_label_order(self, y)
         rows = METRICS["cosine"].formula(Pair.of(as_degrees(y), np.asarray(self.predict(X))))

@@ -164,13 +164,15 @@ class IntervalMixin(DistributionEstimator):
 
         Parameters
         ----------
-        X, y, lower, upper, sums
+        X, y : array-like
             As for `complete`.
         coverage : float, default=0.9
             The share of unobserved degrees that should lie in their intervals, in (0, 1).
         joint : bool, default=False
             Whether it is the share of rows all of whose unobserved degrees should lie in their
             intervals, which are wider then.
+        lower, upper, sums : array-like and dict, optional
+            As for `complete`.
 
         Returns
         -------
@@ -194,12 +196,14 @@ class IntervalMixin(DistributionEstimator):
 
         Parameters
         ----------
-        X, y, lower, upper, sums
+        X, y : array-like
             As for `complete`. Dask collections are loaded into memory.
         n_draws : int
             The number of completed tables.
         random_state : int, RandomState instance, Generator or None, default=None
             An int makes the draws reproducible to the bit.
+        lower, upper, sums : array-like and dict, optional
+            As for `complete`.
 
         Returns
         -------

@@ -7,7 +7,7 @@ import re
 from ast import literal_eval
 from dataclasses import dataclass
 from functools import partial
-from inspect import cleandoc
+from inspect import cleandoc, signature
 from typing import (
     Annotated,
     Any,
@@ -108,6 +108,9 @@ def _documented(cls, bases):
                 if not known.intersection(_names(entry)):
                     known.update(_names(entry))
                     entries.append(_with_default(entry, cls))
+        if title == "Parameters":
+            order = [*signature(cls).parameters, *known]
+            entries.sort(key=lambda entry: order.index(_names(entry)[0]))
         doc = f"{start}{title}\n{'-' * len(title)}\n" + "\n".join(entries) + rest
     if "Examples\n" not in doc and cls.__name__ in classes():
         doc += "\n\n" + _EXAMPLES.format(cls.__name__, cls.__module__.rpartition(".")[0])

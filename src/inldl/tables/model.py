@@ -126,7 +126,7 @@ class TableModel(WithPanel):
         votes : array-like of shape (n_samples,), optional
             How many votes, or other counted things, each row rests on. Rows are then weighed by
             how sure their degrees are: see :func:`inldl.vote_weights`. This takes a second fit.
-        lower, upper, sums
+        lower, upper, sums : array-like and dict, optional
             As in the `fit` of :class:`inldl.AutoInLDL`; a method that cannot use bounds learns
             without them. Completing is learned from all rows that count, whatever their weight.
         unit, time : str or list of str, optional
