@@ -13,11 +13,12 @@ from inldl.engines.base import one_blas_thread
 from inldl.methods import auto_fitting as _auto_fitting
 from inldl.methods.auto_fitting import CONSTANT, Budget, MemberReport, Notes, predict_prepared
 from inldl.methods.kernel_base import MECHANISM_NOTES, error_of
-from inldl.methods.kernel_features import draw_sample, numbered_folds
+from inldl.methods.kernel_features import FOLDS, draw_sample
 from inldl.progress import RowCounter
 from inldl.randomness import seed_from
 from inldl.rows.checks import check_degrees, degree_facts
 from inldl.solvers.landmark_kernel import KernelSweeps, LandmarkKernel, Sample
+from inldl.uncertainty.heldout import numbered_folds
 
 HELD_OUT = 0.2  # of the sample: tells when to stop, weighs the members, and gives intervals
 BUDGET_SHARE = 0.5  # of the time is for the sample
@@ -58,7 +59,7 @@ def fit_large(model, rows, header, groups=None) -> Any:
         about = {"partial": partial, "seed": seed}
         data = model._prepare(sample.X, y, rows.label_names, weights, **about)
         groups = None if groups is None else groups[numbers]
-        fold = None if groups is None else numbered_folds(groups, seed)
+        fold = None if groups is None else numbered_folds(groups, FOLDS, seed)
         data = replace(data, started=started, fold=fold)
         reason = _why_sample_only(model, n, data, partial)
         if reason is None:

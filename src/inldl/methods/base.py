@@ -130,9 +130,8 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         -------
         ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
             Rows that are not negative and sum to 1, in the precision of `X` or in double
-            precision. It is a frame like `X` where that is one and the labels have names, and a
-            Dask array in the chunks of `X` where that is one, if the method predicts such arrays
-            lazily.
+            precision. They are of the kind of `X`: a frame where labels have names, and a Dask
+            array of the same chunks if the method predicts such arrays lazily.
         """
         check_is_fitted(self)
         degrees, names = self._predict(X), self.label_names_
@@ -282,10 +281,8 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without an observed degree are left out.
+        X, y : array-like
+            The features, and the degrees, NaN = unobserved. Rows without any are left out.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts.
 

@@ -17,13 +17,13 @@ from inldl.methods.base import DistributionEstimator, error_at, light
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import (
     FINE,
+    FOLDS,
     Columns,
     choose_alpha,
     choose_kernel,
     fold_pairs,
     kernel_features,
     median_distance,
-    numbered_folds,
     sample_rows,
 )
 from inldl.methods.parameters import Auto, Count, Jobs, shared
@@ -42,6 +42,7 @@ from inldl.rows.missingness import (
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
 from inldl.solvers.masked_ridge import leave_one_out
+from inldl.uncertainty.heldout import numbered_folds
 
 MANY = 5000  # rows
 INFORMATIVE = 0.9  # share of the squared error that predictions from features may leave
@@ -152,7 +153,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         with one_blas_thread():  # the same sums for any n_jobs
             data = self._prepare(X, y, self.label_names_, weights, partial)
             if groups is not None:
-                data = replace(data, fold=numbered_folds(groups, data.seed))
+                data = replace(data, fold=numbered_folds(groups, FOLDS, data.seed))
             self._fit_prepared(data)
         self._keep_errors(X, self._learned_from(y, data.known), groups, partial=partial)
 

@@ -329,15 +329,6 @@ def fold_pairs(n, seed, fold=None, most=FOLDS) -> list[tuple[np.ndarray, np.ndar
     return list(KFold(min(most, n), shuffle=True, random_state=seed).split(np.empty(n)))
 
 
-def numbered_folds(groups, seed) -> np.ndarray:
-    """Return the number of the fold of each row; rows of a group are in one fold."""
-    names, group = np.unique(groups, return_inverse=True)
-    if len(names) < 2:
-        raise ValueError("All rows are of one group; held-out predictions need at least two.")
-    order = np.random.default_rng(seed).permutation(len(names))
-    return order[group] % FOLDS
-
-
 class SoftmaxFolds:
     """Softmax regressions without each fold of the rows, and with all rows.
 

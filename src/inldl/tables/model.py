@@ -243,9 +243,7 @@ class TableModel(WithPanel):
         """Fit the method; return the rows."""
         rows, method, known = training.rows, clone(self.estimator_), {}
         if has_fit_parameter(method, "lower"):
-            known = rows.arguments()
-        if training.fold_groups is not None and has_fit_parameter(method, "groups"):
-            known["groups"] = training.fold_groups
+            known = rows.arguments() | {"groups": training.fold_groups}
         self.estimator_ = fit_weighted(method, training.features, rows.y, rows.weight, **known)
         return rows
 

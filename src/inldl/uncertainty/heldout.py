@@ -68,6 +68,14 @@ def predict_held_out(
     return out
 
 
+def numbered_folds(groups: Array, n_folds: int, seed: int) -> Array:
+    """Return the number of the fold of each row; rows of a group are in one fold."""
+    names, group = np.unique(groups, return_inverse=True)
+    if len(names) < 2:
+        raise ValueError("All rows are of one group; held-out predictions need at least two.")
+    return np.random.default_rng(seed).permutation(len(names))[group] % n_folds
+
+
 def fit_weighted(estimator: Any, X: Any, y: Any, weights: Array | None, **known: Any) -> Any:
     """Fit an estimator, with what else is known; refuse weights if it knows none."""
     if weights is None:
