@@ -4,9 +4,9 @@ from inldl.datasets import hide as hide
 from inldl.files.model_file import load_model as load_model
 from inldl.files.model_file import save_model as save_model
 from inldl.methods.auto import AutoInLDL as AutoInLDL
-from inldl.methods.intervals import complete as complete
-from inldl.methods.intervals import complete_interval as complete_interval
-from inldl.methods.intervals import draw as draw
+from inldl.methods.pipelines import complete as complete
+from inldl.methods.pipelines import complete_interval as complete_interval
+from inldl.methods.pipelines import draw as draw
 from inldl.methods.vote_weights import vote_weights as vote_weights
 from inldl.methods.winldl import WInLDL as WInLDL
 from inldl.metrics import evaluate as evaluate

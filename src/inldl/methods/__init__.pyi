@@ -9,6 +9,7 @@ from inldl.methods.baselines import RegressorLDL as RegressorLDL
 from inldl.methods.members import ForestLDL as ForestLDL
 from inldl.methods.members import KernelRidgeLDL as KernelRidgeLDL
 from inldl.methods.members import KernelSoftmaxLDL as KernelSoftmaxLDL
+from inldl.methods.pipelines import draw_scorer as draw_scorer
 from inldl.methods.registry import METHODS as METHODS
 from inldl.methods.registry import Method as Method
 from inldl.methods.registry import canonical_method as canonical_method

@@ -281,10 +281,8 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y : array-like
-            The features, and the degrees, NaN = unobserved. Rows without any are left out.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts.
+        X, y, sample_weight : array-like
+            As for `fit`. Rows without an observed degree are left out.
 
         Returns
         -------
@@ -358,8 +356,8 @@ def light(model) -> Any:
     vars(found).pop("feature_names_in_", None)  # these have been compared
     if hasattr(model, "held_out_"):
         found.held_out_ = None
-    if model.held_out_sample_ is not None:
-        found.held_out_sample_ = model.held_out_sample_.with_learned()
+    if (kept := model.held_out_sample_) is not None:
+        found.held_out_sample_ = kept.with_learned()
     return found
 
 

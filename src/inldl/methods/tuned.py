@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl.methods.base import DistributionEstimator, error_at
 from inldl.methods.baselines import open_as_given
-from inldl.methods.intervals import complete, complete_interval, draw
 from inldl.methods.parameters import Count, check_parameters, parameters
+from inldl.methods.pipelines import complete, complete_interval, draw
 from inldl.methods.winldl import WInLDL
 from inldl.metrics import METRICS
 from inldl.metrics.registry import measure_any

@@ -96,6 +96,13 @@ class LabelErrors:
         below, above = self._reach(coverage)
         return self._interval(predicted, below * scale, above * scale)
 
+    def quantile(self, predicted: Array, level: float, scale: Array | float = 1.0) -> Array:
+        """Return a quantile of the degrees about predictions; 0 or 1 if there are no errors."""
+        if not len(self.errors):
+            return np.full(len(predicted), float(level > 0.5))
+        error = np.quantile(self.errors, level, method="weibull")
+        return (predicted + error * scale * self.size(predicted)).clip(0, 1)
+
     def _reach(self, coverage: float) -> tuple[float, float]:
         """Return how many sizes an interval reaches below and above a prediction.
 
