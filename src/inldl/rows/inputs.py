@@ -140,6 +140,7 @@ def group_numbers(groups: Any, n: int) -> Array:
     return np.unique(groups.astype(str), return_inverse=True)[1]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _is_checked(estimator: Any, X: Any) -> bool:
     """Say at once, for a single row, whether X is what scikit-learn's validation would return."""
     plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS
