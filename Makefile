@@ -89,6 +89,7 @@ images: $(VENV)/test
 $(VENV)/demo: EXTRA := report
 $(VENV)/docs: EXTRA := docs
 $(VENV)/test: EXTRA := test
+$(VENV)/docs: BESIDE := --editable $(PAPER)
 $(VENV)/test: BESIDE := --editable $(STUDIO) --editable $(PAPER)
 $(VENV)/test: $(STUDIO)/pyproject.toml $(PAPER)/pyproject.toml
 $(VENV)/demo $(VENV)/docs $(VENV)/test: pyproject.toml $(PINS)

@@ -19,7 +19,7 @@ from distributed.comm.tcp import TCP
 from sklearn.exceptions import ConvergenceWarning
 
 from inldl import WInLDL
-from inldl.literature import InLDLADMM, InLDLProx
+from inldl_paper.literature import InLDLADMM, InLDLProx
 
 SIZES = [2_000, 20_000, 200_000, 2_000_000]
 FEATURES, LABELS, CHUNKS = 30, 8, 16

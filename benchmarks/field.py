@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from inldl.datasets import load
-from inldl.experiments import Store, grid, run
 from inldl.methods.registry import METHODS as REGISTERED
+from inldl_paper.experiments import Store, grid, run
 
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
 DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]
@@ -96,8 +96,9 @@ def show(rows):
 
 def draw(rows, path):
     """Draw the critical-difference diagram of the mean cosines of each dataset."""
-    from inldl.experiments.statistics import nemenyi
-    from inldl.report import critical_difference, save
+    from inldl.report import save
+    from inldl_paper.experiments.statistics import nemenyi
+    from inldl_paper.figures import critical_difference
 
     means = rows.groupby(["dataset", "method"])["cosine"].mean().unstack()
     test = nemenyi(means.dropna(axis=1), True)

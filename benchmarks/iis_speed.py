@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from fit_speed import best
 from inldl import hide
-from inldl.literature import IISLDL
 from inldl.solvers.softmax import softmax, zero_filled
+from inldl_paper.literature import IISLDL
 
 SHAPE = (2000, 294, 9)
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from inldl import AutoInLDL, WInLDL
 from inldl.datasets import load
-from inldl.experiments import make_fold
 from inldl.methods import ConstantLDL
 from inldl.methods.intervals import IntervalMixin
 from inldl.uncertainty.heldout import predict_held_out
+from inldl_paper.experiments import make_fold
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 DATASETS = (

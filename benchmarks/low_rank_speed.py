@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from fit_speed import best, make
-from inldl.literature import InLDLADMM
 from inldl.solvers.linear import shrink_singular_values
+from inldl_paper.literature import InLDLADMM
 
 
 def by_decomposition(A, tau):

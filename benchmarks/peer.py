@@ -9,9 +9,9 @@ installed, never imported, and needs no backend.
     python benchmarks/peer.py --markdown      the tables of docs/peer.md
     python benchmarks/peer.py --datasets SJAFFE,SBU_3DFE --rounds 3
 
-Both see the same rows, holes, features and splits (`inldl.experiments.protocol`), half of the
-degrees missing, and are judged by `inldl.metrics`. python-ldl wants 0 for a missing degree and a
-boolean mask that is True there; both are made before the clock runs. It is run
+Both see the same rows, holes, features and splits (`inldl_paper.experiments.protocol`), half of
+the degrees missing, and are judged by `inldl.metrics`. python-ldl wants 0 for a missing degree
+and a boolean mask that is True there; both are made before the clock runs. It is run
 
 - "default settings": `WInLDL().fit(X, D, mask)`, at most 100 iterations, no bias;
 - "our settings": a column of ones added to X, 50 iterations, and our rule for stopping.
@@ -35,12 +35,12 @@ from threadpoolctl import threadpool_limits
 from fit_speed import ITERATIONS, SHAPES, best, make
 from inldl import AutoInLDL, WInLDL
 from inldl.datasets import load
-from inldl.experiments.protocol import SPLITS, make_fold
-from inldl.experiments.runner import one_line
-from inldl.literature import BFGSLDL, IISLDL, InLDLADMM
 from inldl.methods import ConstantLDL, RegressorLDL
 from inldl.metrics import evaluate
 from inldl.processes import environment
+from inldl_paper.experiments.protocol import SPLITS, make_fold
+from inldl_paper.experiments.runner import one_line
+from inldl_paper.literature import BFGSLDL, IISLDL, InLDLADMM
 from plain_numpy import with_bias
 
 DATASETS = "SJAFFE,SBU_3DFE,Natural_Scene,Movie,SCUT_FBP,emotion6,Yeast_alpha"

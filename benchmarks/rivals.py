@@ -26,10 +26,10 @@ from sklearn.linear_model import RidgeCV
 from threadpoolctl import threadpool_limits
 
 from inldl.datasets import hide, load
-from inldl.experiments.protocol import make_fold, partition, seed
 from inldl.methods.registry import make_method
 from inldl.metrics import evaluate
 from inldl.solvers.gaussian import projected
+from inldl_paper.experiments.protocol import make_fold, partition, seed
 
 PENALTIES = np.logspace(-2, 5, 15)
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]

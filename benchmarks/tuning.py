@@ -22,10 +22,10 @@ import pandas as pd
 
 from inldl.datasets import load
 from inldl.engines.base import one_blas_thread
-from inldl.experiments.protocol import make_fold
 from inldl.methods import TunedLDL
 from inldl.methods.registry import make_method
 from inldl.metrics import evaluate
+from inldl_paper.experiments.protocol import make_fold
 
 DATASETS = ["SJAFFE", "SBU_3DFE", "SCUT_FBP", "Yeast_spo", "emotion6"]
 METHODS = ["winldl", "inldl-p", "inldl-a", "bfgs-ldl", "edl-lrl", "ridge", "knn"]

@@ -10,7 +10,7 @@ as in the paper. A stopped run resumes where it was.
 
 import argparse
 
-from inldl.experiments import Store, grid, run
+from inldl_paper.experiments import Store, grid, run
 
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
 DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]

@@ -22,20 +22,19 @@ import pandas as pd
 import draw_guide
 from inldl import TableModel, WInLDL, hide
 from inldl.datasets import load_budget_shares
-from inldl.experiments import Store, grid, run, summarize
-from inldl.experiments.statistics import nemenyi
 from inldl.report import (
     comparison,
     completion_map,
-    critical_difference,
     influence,
     map_of_places,
-    metric_against_rate,
     reliability,
     save,
 )
 from inldl.tables import TableFile, compare, complete_table, fit_table, read_table
 from inldl.tables.inspect import inspect_file
+from inldl_paper.experiments import Store, grid, run, summarize
+from inldl_paper.experiments.statistics import nemenyi
+from inldl_paper.figures import critical_difference, metric_against_rate
 
 DOCS = Path(__file__).parents[1] / "docs"
 BUDGET = ["food", "fuel", "clothes", "alcohol", "transport", "other"]

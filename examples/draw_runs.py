@@ -11,10 +11,11 @@ import shutil
 from pathlib import Path
 
 from draw_docs import DOCS, WIDTH
-from inldl.experiments import Store, grid, run
-from inldl.experiments.statistics import nemenyi
-from inldl.report import critical_difference, run_page, save
-from inldl_paper import figures
+from inldl.report import save
+from inldl_paper import figures, run_page
+from inldl_paper.experiments import Store, grid, run
+from inldl_paper.experiments.statistics import nemenyi
+from inldl_paper.figures import critical_difference
 from inldl_paper.study import growth, mu_histories, mu_metrics, plan
 
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]

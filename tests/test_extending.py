@@ -22,13 +22,13 @@ from inldl.cli import tables as cli_tables
 from inldl.cli.app import app
 from inldl.completion import members
 from inldl.datasets import make_distributions
-from inldl.experiments import grid
 from inldl.metrics import METRICS, scorer
 from inldl.metrics.registry import metric
 from inldl.report import document, figures
 from inldl.report.figures import charts
 from inldl.report.style import COLUMN, drawn, single_panel
 from inldl.tables.options import FileOptions
+from inldl_paper.experiments import grid
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ STAGES = """
     found["datasets"] = list(sys.modules)
     import numpy as np
     from inldl.methods import ConstantLDL
-    from inldl.literature import InLDLADMM, InLDLProx
+    from inldl_paper.literature import InLDLADMM, InLDLProx
     from inldl import WInLDL, evaluate, hide
     X, y = np.random.default_rng(0).normal(size=(20, 2)), np.full((20, 2), 0.5)
     ConstantLDL().fit(X, y).predict(X)

@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from inldl import WInLDL, hide
 from inldl.datasets import make_distributions
 from inldl.importance import contributions, importance_by_label
-from inldl.literature import BFGSLDL
 from inldl.methods import RegressorLDL, make_method
+from inldl_paper.literature import BFGSLDL
 from plain_methods import PLAIN
 
 LINEAR = {

@@ -8,9 +8,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from inldl.experiments import grid
-from inldl.experiments.runner import measure
 from inldl.specs import split_list
+from inldl_paper.experiments import grid
+from inldl_paper.experiments.runner import measure
 
 PAGE = (Path(__file__).parents[1] / "docs" / "your_own_method.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE, flags=re.DOTALL)

@@ -14,11 +14,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsRegressor
 
 from inldl import WInLDL, hide
-from inldl.experiments.statistics import friedman, nemenyi
-from inldl.literature import BFGSLDL, InLDLADMM
 from inldl.methods import ConstantLDL, KernelRidgeLDL, RegressorLDL
 from inldl.metrics import kl_divergence
-from inldl.report import critical_difference
+from inldl_paper.experiments.statistics import friedman, nemenyi
+from inldl_paper.figures import critical_difference
+from inldl_paper.literature import BFGSLDL, InLDLADMM
 
 
 def make_table(seed, n=250, k=4, n_labels=5):

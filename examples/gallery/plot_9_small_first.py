@@ -13,7 +13,7 @@ import pandas as pd
 from inldl import WInLDL, hide
 from inldl.datasets import load_budget_shares
 from inldl.methods import ConstantLDL
-from inldl.report import metric_against_rate
+from inldl_paper.figures import metric_against_rate
 
 budget = load_budget_shares()
 methods = {"WInLDL": WInLDL(), "constant mean": ConstantLDL("mean")}

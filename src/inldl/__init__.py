@@ -11,6 +11,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "AutoInLDL": "inldl.methods.auto",
+        "SharesImputer": "inldl.tables.imputer",
         "TableModel": "inldl.tables.model",
         "WInLDL": "inldl.methods.winldl",
         "compare": "inldl.tables.comparison",

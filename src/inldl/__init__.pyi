@@ -13,6 +13,7 @@ from inldl.metrics import evaluate as evaluate
 from inldl.pooling import pool as pool
 from inldl.tables.ask import suggest as suggest
 from inldl.tables.comparison import compare as compare
+from inldl.tables.imputer import SharesImputer as SharesImputer
 from inldl.tables.model import TableModel as TableModel
 from inldl.tables.reading import read_table as read_table
 

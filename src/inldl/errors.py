@@ -52,9 +52,12 @@ class DataError(ValueError):
         return partial(DataError, **self.facts), (self.sentence,)
 
 
+OURS = ("inldl.", "inldl_")  # how the names of our packages begin
+
+
 def warn_user(message, category=UserWarning) -> None:
-    """Warn at the line outside this package that called it, however deep the call is."""
+    """Warn at the line outside of our packages that called it, however deep the call is."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("inldl."):
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(OURS):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

@@ -86,15 +86,25 @@ def test_download_that_fails_is_told_before_anything_runs(inldl, tmp_path):
 
 
 MISSING = (
-    "inldl: inldl reproduce needs the package inldl-paper: pip install inldl-paper (in a clone of "
+    "inldl: inldl {} needs the package inldl-paper: pip install inldl-paper (in a clone of "
     "inldl: pip install ./packages/inldl-paper)\n"
 )
 
 
-def test_without_its_package_reproduce_says_what_to_install(inldl, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (["reproduce", "--quick"], "--quick"),
+        (["bench", "--datasets", DATA], "--recipe"),
+        (["report", "run.sqlite"], "--out"),
+    ],
+)
+def test_without_its_package_a_command_says_what_to_install(
+    inldl, tmp_path, monkeypatch, command, option
+):
     monkeypatch.setitem(sys.modules, "inldl_paper", None)
-    assert inldl("reproduce", "--quick") == (1, "", MISSING)
+    assert inldl(*command) == (1, "", MISSING.format(command[0]))
     assert list(tmp_path.iterdir()) == []
-    code, help, _ = inldl("reproduce", "--help")
+    code, help, _ = inldl(command[0], "--help")
     assert code == 0
-    assert "--quick" in help
+    assert option in help

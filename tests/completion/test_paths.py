@@ -104,3 +104,16 @@ def test_a_known_degree_hardly_moves_its_own_prediction():
     own = np.abs(after - before) / 0.1
     assert own[0].max() < 1 / 100  # a mean of 300 rows
     assert own[1].max() < 0.25
+
+
+@given(panels())
+def test_interpolation_is_trusted_most_before_any_error_is_known(panel):
+    ways = Ways(*panel)
+    trust = ways.trust
+    assert trust.shape == ways.shape
+    assert trust.sum() == pytest.approx(1)
+    if panel[0].time is not None:
+        assert trust[0, :, LINEAR].sum() > 0.2
+        assert (trust <= trust[0, 0, LINEAR]).all()
+    if panel[2] is not None:  # what features tell of rows has many paths, all about the same
+        assert trust[2:].sum() < trust[:2].sum() / 2

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from inldl import WInLDL, hide
-from inldl.literature import InLDLADMM, InLDLProx
+from inldl_paper.literature import InLDLADMM, InLDLProx
 
 METHODS = {"winldl": WInLDL, "inldl-a": InLDLADMM, "inldl-p": InLDLProx}
 SMALL = {"inldl.memory-limit": "1 MB"}

@@ -32,7 +32,7 @@ from dask_workers import (
 )
 from inldl import WInLDL
 from inldl.engines import chunks
-from inldl.literature import InLDLADMM, InLDLProx
+from inldl_paper.literature import InLDLADMM, InLDLProx
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),

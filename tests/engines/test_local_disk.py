@@ -11,7 +11,7 @@ import pytest
 
 from inldl import WInLDL, hide
 from inldl.engines import local
-from inldl.literature import InLDLADMM, InLDLProx
+from inldl_paper.literature import InLDLADMM, InLDLProx
 
 METHODS = {"winldl": WInLDL, "inldl-a": InLDLADMM, "inldl-p": InLDLProx}
 

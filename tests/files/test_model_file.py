@@ -24,14 +24,6 @@ from sklearn.neighbors import KNeighborsRegressor
 import inldl
 from inldl import AutoInLDL, WInLDL, hide
 from inldl.files.model_file import check_savable, load_model, model_info, save_model
-from inldl.literature import (
-    BFGSLDL,
-    EDLLRL,
-    IISLDL,
-    LDM,
-    InLDLADMM,
-    InLDLProx,
-)
 from inldl.methods import (
     ConstantLDL,
     ForestLDL,
@@ -42,6 +34,14 @@ from inldl.methods import (
 )
 from inldl.tables.model import TableModel
 from inldl.weighting import LinearWeighting
+from inldl_paper.literature import (
+    BFGSLDL,
+    EDLLRL,
+    IISLDL,
+    LDM,
+    InLDLADMM,
+    InLDLProx,
+)
 from plain_methods import PLAIN
 
 LATER = [name for name in ("hidldl", "i2ldl", "wsldl-mcsc") if name in PLAIN]

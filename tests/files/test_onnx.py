@@ -21,14 +21,6 @@ import inldl
 from inldl import AutoInLDL, WInLDL, hide
 from inldl.datasets import make_distributions
 from inldl.files.onnx import export_onnx
-from inldl.literature import (
-    BFGSLDL,
-    EDLLRL,
-    IISLDL,
-    LDM,
-    InLDLADMM,
-    InLDLProx,
-)
 from inldl.methods import (
     ConstantLDL,
     ForestLDL,
@@ -38,6 +30,14 @@ from inldl.methods import (
     make_method,
 )
 from inldl.tables.model import TableModel
+from inldl_paper.literature import (
+    BFGSLDL,
+    EDLLRL,
+    IISLDL,
+    LDM,
+    InLDLADMM,
+    InLDLProx,
+)
 from plain_methods import PLAIN
 
 pytest.importorskip("onnx", reason="needs onnx to write files")

@@ -13,9 +13,8 @@ from pathlib import Path
 from inldl.report.figures import FIGURES
 
 LAZY = [
-    *(f"inldl{room}" for room in ("", ".experiments", ".files", ".kernels", ".literature")),
-    *(f"inldl{room}" for room in (".methods", ".report", ".tables")),
-    "inldl_paper",
+    *(f"inldl{room}" for room in ("", ".files", ".kernels", ".methods", ".report", ".tables")),
+    *(f"inldl_paper{room}" for room in ("", ".experiments", ".literature")),
     "inldl_torch",
 ]
 ALSO = {"inldl.report": {"FIGURES": "inldl.report.figures"}}

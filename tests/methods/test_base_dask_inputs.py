@@ -8,7 +8,7 @@ import pytest
 
 from inldl import WInLDL, hide
 from inldl.datasets import make_distributions
-from inldl.literature import InLDLADMM, InLDLProx
+from inldl_paper.literature import InLDLADMM, InLDLProx
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 METHODS = [WInLDL, InLDLADMM, InLDLProx]

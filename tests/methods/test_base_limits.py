@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 
 from inldl import AutoInLDL, WInLDL, complete, hide
 from inldl.files import load_model, save_model
-from inldl.literature import InLDLProx
 from inldl.methods import KernelRidgeLDL
 from inldl.methods.registry import METHODS, make_method
+from inldl_paper.literature import InLDLProx
 from plain_methods import PLAIN
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -17,10 +17,10 @@ from sklearn.preprocessing import StandardScaler
 
 from inldl import AutoInLDL, WInLDL, hide
 from inldl.datasets import make_distributions
-from inldl.literature import InLDLADMM, InLDLProx
 from inldl.methods import ConstantLDL, KernelRidgeLDL, RegressorLDL
 from inldl.methods.registry import make_method
 from inldl.metrics import scorer
+from inldl_paper.literature import InLDLADMM, InLDLProx
 from plain_methods import PLAIN
 
 pytestmark = [

@@ -16,9 +16,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inldl import WInLDL, hide
 from inldl.datasets import make_distributions
-from inldl.literature import IISLDL
 from inldl.methods import ConstantLDL, RegressorLDL
 from inldl.methods.registry import METHODS, make_method
+from inldl_paper.literature import IISLDL
 from plain_methods import PLAIN
 
 QUICK = {

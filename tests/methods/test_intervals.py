@@ -11,10 +11,10 @@ from sklearn.exceptions import NotFittedError
 
 from inldl import TableModel, WInLDL, hide
 from inldl.datasets import load, make_distributions
-from inldl.experiments.protocol import make_fold
 from inldl.methods import ConstantLDL, DistributionEstimator
 from inldl.methods.intervals import IntervalMixin
 from inldl.uncertainty.heldout import predict_held_out
+from inldl_paper.experiments.protocol import make_fold
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 

@@ -127,7 +127,10 @@ MISSING = (
 
 @pytest.mark.parametrize(
     ("method", "name", "home"),
-    [("neural", "NeuralLDL", "inldl_torch.neural"), ("hidldl", "HidLDL", "inldl_paper.hidldl")],
+    [
+        ("neural", "NeuralLDL", "inldl_torch.neural"),
+        ("hidldl", "HidLDL", "inldl_paper.literature.hidldl"),
+    ],
 )
 def test_a_method_of_a_missing_distribution_is_listed_and_says_what_to_install(
     method, name, home, monkeypatch
@@ -150,7 +153,7 @@ def test_a_method_of_a_missing_distribution_is_listed_and_says_what_to_install(
 def test_ratios_ask_for_no_distribution_that_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "inldl_paper", None)
     with pytest.raises(ValueError, match="use one of winldl, auto, "):
-        with_ratios("ldm")
+        with_ratios("sklearn.linear_model:Ridge")
 
 
 @pytest.mark.parametrize(

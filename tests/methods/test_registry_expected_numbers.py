@@ -6,8 +6,8 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 
 from inldl import WInLDL, evaluate
-from inldl.literature import BFGSLDL, EDLLRL, IISLDL, LDM, InLDLADMM, InLDLProx
 from inldl.methods import ConstantLDL
+from inldl_paper.literature import BFGSLDL, EDLLRL, IISLDL, LDM, InLDLADMM, InLDLProx
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SLOW = pytest.mark.slow

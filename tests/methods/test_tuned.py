@@ -8,12 +8,12 @@ from sklearn.preprocessing import StandardScaler
 
 from inldl import WInLDL, hide
 from inldl.datasets import make_distributions
-from inldl.experiments import Store, grid
-from inldl.experiments.runner import measure
 from inldl.files import load_model, save_model
 from inldl.methods import ConstantLDL, RegressorLDL, TunedLDL
 from inldl.methods.registry import make_method
 from inldl.metrics import METRICS
+from inldl_paper.experiments import Store, grid
+from inldl_paper.experiments.runner import measure
 from plain_methods import PLAIN
 
 X, TRUTH = make_distributions(90, random_state=0)

@@ -6,8 +6,8 @@ import pytest
 from scipy import sparse
 
 from inldl import WInLDL, hide
-from inldl.experiments import grid
 from inldl.methods.registry import make_method
+from inldl_paper.experiments import grid
 
 RNG = np.random.default_rng(0)
 N, K, C = 300, 12, 4

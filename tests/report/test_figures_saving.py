@@ -8,6 +8,7 @@ import pytest
 from matplotlib.image import imread
 
 from inldl import report
+from inldl_paper import figures
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -19,7 +20,7 @@ def scores(study):
 
 @pytest.fixture(scope="module")
 def figure(scores):
-    return report.metric_against_rate(scores, "cosine")
+    return figures.metric_against_rate(scores, "cosine")
 
 
 def identifiers(text):
@@ -47,7 +48,7 @@ def test_png_has_the_resolution_of_print(figure, tmp_path):
 @pytest.fixture(scope="module")
 def twins(study):
     """Return two figures of the same numbers."""
-    return [report.run_time(data.seconds) for data in (study(3), study(3))]
+    return [figures.run_time(data.seconds) for data in (study(3), study(3))]
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
@@ -95,17 +96,17 @@ def test_inline_svg_is_one_named_image(figure):
 
 def test_inline_svg_is_reproducible(study):
     data = study(3)
-    drawn = [report.svg(report.run_time(data.seconds), "Time") for _ in range(2)]
+    drawn = [report.svg(figures.run_time(data.seconds), "Time") for _ in range(2)]
     assert drawn[0] == drawn[1]
 
 
 def test_inline_svgs_share_no_ids(study, scores):
     data = study(3)
     page = [
-        report.svg(report.metric_against_rate(scores, "cosine"), "Cosine"),
-        report.svg(report.metric_against_rate(scores, "cosine"), "Cosine again"),
-        report.svg(report.run_time(data.seconds), "Time"),
-        report.svg(report.critical_difference(data.ranks, 1.5, data.groups), "Ranks"),
+        report.svg(figures.metric_against_rate(scores, "cosine"), "Cosine"),
+        report.svg(figures.metric_against_rate(scores, "cosine"), "Cosine again"),
+        report.svg(figures.run_time(data.seconds), "Time"),
+        report.svg(figures.critical_difference(data.ranks, 1.5, data.groups), "Ranks"),
     ]
     everything = [name for text in page for name in identifiers(text)]
     assert len(everything) == len(set(everything)) > 10
@@ -115,6 +116,6 @@ def test_inline_svgs_share_no_ids(study, scores):
 
 def test_inline_svg_leaves_texts_that_look_like_ids(scores):
     name = 'a id="x" href="#x"'
-    figure = report.metric_against_rate(scores.replace("LDM", name), "cosine")
+    figure = figures.metric_against_rate(scores.replace("LDM", name), "cosine")
     root = ElementTree.fromstring(report.svg(figure, "Odd"))
     assert name in {"".join(node.itertext()).strip() for node in root.iter(f"{SVG}text")}

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from inldl.experiments import Row, Store
-from inldl.experiments.runner import errors_by_size
 from inldl.metrics import METRICS
+from inldl_paper.experiments import Row, Store
+from inldl_paper.experiments.runner import errors_by_size
 from inldl_paper.study import plan
 
 

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from inldl.experiments import Store
-from inldl.experiments.runner import measure
+from inldl_paper.experiments import Store
+from inldl_paper.experiments.runner import measure
 from inldl_paper.study import (
     DATASETS,
     PRINTED_SHAPES,

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.experiments import Store, make_fold
-from inldl.experiments.protocol import load_dataset, seed
-from inldl.experiments.runner import measure
 from inldl.methods import make_method
+from inldl_paper.experiments import Store, make_fold
+from inldl_paper.experiments.protocol import load_dataset, seed
+from inldl_paper.experiments.runner import measure
 from inldl_paper.study import (
     WEIGHTED,
     bound_curves,

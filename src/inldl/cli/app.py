@@ -119,9 +119,8 @@ class _Command(_PlainHelp, TyperCommand):
         for option in self.params:
             if "{" in (getattr(option, "help", None) or ""):
                 from inldl.datasets import MECHANISMS
-                from inldl.experiments import RECIPES
 
-                names = {"mechanisms": ", ".join(MECHANISMS), "recipes": ", ".join(RECIPES)}
+                names = {"mechanisms": ", ".join(MECHANISMS), "recipes": experiments.recipes()}
                 option.help = option.help.format(**names)
         super().format_help(ctx, formatter)
 

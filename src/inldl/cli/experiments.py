@@ -1,18 +1,14 @@
 """Commands of the researcher: datasets, methods, bench, report, reproduce."""
 
-import shlex
-from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from inldl.cli import options as o
-from inldl.cli import working
-from inldl.specs import import_distribution
-from inldl.text import say
+from inldl.specs import import_distribution, import_object, is_installed
 
+_PAPER = "inldl-paper"
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
 Timeout = Annotated[float | None, typer.Option(help="Give up on a cell after this many seconds.")]
 _COMPARED = "Names, separated by commas, or package.module:Class(argument=1)."
@@ -73,14 +69,12 @@ def bench(
 
         inldl bench --datasets SJAFFE,SBU3DFE --methods winldl,ldm,ridge --rates 0.5 --jobs 2
     """
-    from inldl.experiments import grid
     from inldl.specs import split_list
 
-    names = (split_list(datasets), split_list(methods))
+    paper = import_distribution(_PAPER, "inldl bench")
     how = {"rates": _numbers(rates), "splits": splits, "recipe": recipe, "mechanism": mechanism}
-    cells = grid(*names, **how)
-    _compute(cells, out, jobs, timeout, retry, "bench")
-    say(f"See the results with: inldl report {shlex.quote(str(out))} -o report.html")
+    running = {"jobs": jobs, "timeout": timeout, "retry": retry}
+    paper.bench(split_list(datasets), split_list(methods), out, how=how, running=running)
 
 
 def report(
@@ -91,20 +85,12 @@ def report(
 
     inldl report run.sqlite -o report.html
     """
-    from inldl.experiments import Store
     from inldl.files.replacing import check_free
-    from inldl.report.pages.run import run_page
 
+    paper = import_distribution(_PAPER, "inldl report")
     o.check_apart(run=run, out=out)
     check_free(out, overwrite=True)
-    run_page(Store(run).frame(), command=bench_command).write(out)
-    say(f"Wrote {out}")
-
-
-def bench_command(grid: Mapping[str, str]) -> str:
-    """Return the command that computes a grid, given its arguments as texts."""
-    options = (f"--{name} {shlex.quote(value)}" for name, value in grid.items())
-    return " \\\n    ".join(["inldl bench", *options])
+    paper.report(run, out)
 
 
 def reproduce(
@@ -121,35 +107,19 @@ def reproduce(
 
         inldl reproduce --quick
     """
-    paper = import_distribution("inldl-paper", "inldl reproduce")
-    how = {"jobs": jobs, "timeout": timeout, "retry": retry, "what": "reproduce"}
-    paper.reproduce(out, partial(_compute, **how), datasets=datasets, quick=quick)
+    paper = import_distribution(_PAPER, "inldl reproduce")
+    running = {"jobs": jobs, "timeout": timeout, "retry": retry}
+    paper.reproduce(out, running=running, datasets=datasets, quick=quick)
 
 
 COMMANDS = (datasets, methods, bench, report, reproduce)
 
 
-def _compute(cells, out, jobs, timeout, retry, what):
-    """Run the cells with a progress display, and say what did not work."""
-    from inldl.experiments import Store, run
-    from inldl.experiments.runner import pending
-
-    n_done = len(cells) - len(pending(cells, Store(out), retry=retry))
-    say(f"{len(cells)} cells, of which {n_done} are done.")
-    try:
-        with working(what):
-            rows = run(cells, out, jobs=jobs, timeout=timeout, retry=retry)
-    except KeyboardInterrupt:
-        say("Interrupted. Give the same command again to resume.", err=True)
-        raise typer.Exit(130) from None
-    troubled = [row for row in rows if row.status != "ok"]
-    for row in troubled[:10]:
-        say(f"  {row.status}: {row.cell.method} on {row.cell.dataset}: {row.reason}")
-    if len(troubled) > 10:
-        say(f"  ... and {len(troubled) - 10} more; all reasons are in {out}.")
-    if rows and len(troubled) == len(rows):
-        say("No cell succeeded.", err=True)
-        raise typer.Exit(1)
+def recipes() -> str:
+    """Return the names of the preparations, where the package that has them is installed."""
+    if not is_installed(_PAPER):
+        return f"see the package {_PAPER}"
+    return ", ".join(import_object("inldl_paper.experiments:RECIPES"))
 
 
 def _numbers(text):

@@ -46,6 +46,8 @@ _TABLE = f"The table: {', '.join(suffixes())}, also as .csv.gz and the like; - i
 File = Annotated[Path, typer.Argument(help=_TABLE, metavar="TABLE")]
 ModelFile = Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL")]
 Labels = Annotated[str | None, labels("All of a --long table by default.")]
+_GROUPS = "Those of the model by default. Repeat it for groups that each sum to a whole."
+LabelsOfGroups = Annotated[list[str] | None, labels(_GROUPS)]
 LabelsOfModel = Annotated[str | None, labels("Those of the model by default.")]
 _GIVEN = "Fill with this model file instead of fitting one."
 Fitted = Annotated[Path | None, typer.Option("--model", help=_GIVEN)]
@@ -121,14 +123,14 @@ class Output:
             labels = list(fitted.label_names_)
         if labels is None and getattr(columns, "long", "") is None:
             raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
-        check_apart(table=table, **files, page=self.page)
-        self._check_page()
+        self.check(table=table, **files)
         return TableFile(table, labels, columns)
 
-    def _check_page(self) -> None:
-        """Refuse a page that cannot be written, before any work is done."""
+    def check(self, **files: Any) -> None:
+        """Refuse a page that cannot be written, and files with two roles, before any work."""
         from inldl.files.replacing import check_free
 
+        check_apart(**files, page=self.page)
         if self.page is None:
             return
         check_free(self.page, overwrite=self.overwrite)

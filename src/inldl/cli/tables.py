@@ -32,7 +32,7 @@ def complete(
     context: typer.Context,
     table: o.File,
     out: o.Out,
-    labels: o.LabelsOfModel = None,
+    labels: o.LabelsOfGroups = None,
     method: o.Method = "auto",
     model: o.Fitted = None,
     *,
@@ -55,6 +55,7 @@ def complete(
         inldl complete counts.csv -l "age_*" -o whole.csv --total persons --whole
         inldl complete counts.csv -l "age_*" -o whole.csv --total persons --column-totals last-row
         inldl complete diary.csv -l "beer,wine,milk" -o whole.csv --sum "alcohol=beer,wine"
+        inldl complete counties.csv -l "age_*" -l "income_*" -o whole.csv
         inldl complete survey.csv -l "emo_*" -o whole.csv --answers ask.csv
         inldl complete rescaled.csv -l "emo_*" -o whole.csv --ratios
         inldl complete minerals.csv -l "oxide_*" -o whole.csv --zeros "rounded<0.05"
@@ -66,10 +67,15 @@ def complete(
     from inldl.tables.results import draw_paths, stacked_path
     from inldl.tables.tasks import method_for
 
-    fitted = None if model is None else o.load_model_of_table(model)
     method_for(method, learning, columns, filling)  # refuses what cannot be
+    if len(labels or ()) > 1:
+        _complete_groups(table, out, labels, method, filling, output, columns, learning,
+                         model=model, answers=answers)  # fmt: skip
+        return
+    one = labels[0] if labels else None
+    fitted = None if model is None else o.load_model_of_table(model)
     roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
-    file = output.open(table, labels, columns, fitted, **roles)
+    file = output.open(table, one, columns, fitted, **roles)
     if answers is not None:
         file, n_answers = with_answers(file, answers, scale=learning.scale)
         say(f"Put {counted(n_answers, 'answer')} from {answers} into the table.")
@@ -349,6 +355,20 @@ def export(
 
 
 COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export, ask, audit)
+
+
+def _complete_groups(table, out, labels, method, filling, output, columns, learning, **others):
+    """Complete several groups of shares."""
+    from inldl.report.pages.table import groups_page
+    from inldl.tables.groups import complete_groups
+
+    for option in (name for name, path in others.items() if path is not None):
+        raise ValueError(f"--{option} is for one group of labels; give --labels once.")
+    output.check(table=table, out=out, onto_table=True)
+    options = {"columns": columns, "learning": learning, "filling": filling}
+    with working(f"Learning from {table.name} with {method}"):
+        done = complete_groups(table, labels, out, method, **options, overwrite=output.overwrite)
+    output.show(groups_page(done, table.name, out.name), out)
 
 
 def _fit_file(file, method, learning):

@@ -21,6 +21,7 @@ ERRORS = {"shares": ShareScale, "ratios": LogScale}  # on which scale they are t
 FEWEST = 20  # degrees that are needed to weigh the members at all
 PULL = 20.0  # one over the variance with which weights are expected around these
 PLAIN, FREE_SPELLS = 0.9, 2.0  # weight of filling a panel in proportion before more spells tell
+LEAST_SPELLS = 1e-3  # that count
 TREES, TRIAL_TREES = 50, 25  # of a label; while members are weighed
 ALL_TREES = 600  # of all labels, but at least a fifth of that each
 ROWS_FOR_TREES = 60  # at least; spells of a panel, too
@@ -143,7 +144,8 @@ class Completer(FillsRows):
 
         Returns these degrees, and what may tell the sizes of their errors.
         """
-        weights = np.full(len(hidden.row), min(self._n_spells / len(hidden.row), 1.0))
+        more = max(self._n_spells - FREE_SPELLS, LEAST_SPELLS)
+        weights = np.full(len(hidden.row), min(more / len(hidden.row), 1.0))
         if self._given is None:
             weights = share_of_holes(hidden.left, rows.y)
         if len(weights) >= FEWEST:

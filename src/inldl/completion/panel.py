@@ -71,7 +71,7 @@ class PanelModel:
 
         Spells have the shape of the holes, or are the last times of units if predictions are to
         go `ahead`. Returns None if nothing like that can be hidden; weights stay as they are then,
-        or are the same for all ways if there are none.
+        or are those before any error is known.
         """
         rows = some_rows(self.panel, self.y.shape[1], self.seed)
         panel, y = self.panel.take(rows).renumbered(), self.y[rows]
@@ -79,8 +79,7 @@ class PanelModel:
         trials = list(hide_last(panel, y, self.seed)) if ahead else self._trials(panel, y)
         if not trials:
             if self.weights is None:
-                shape = Ways(panel, y, told).shape
-                self.weights = np.full(shape, 1 / np.prod(shape))
+                self.weights = Ways(panel, y, told).trust
             return None
         if ahead:  # the next row of each unit counts
             counts = np.concatenate([trial.spell < len(y) for trial in trials]).astype(float)
@@ -89,11 +88,13 @@ class PanelModel:
         found = []
         for trial in trials:
             told = None if self.tell is None else self.tell(rows, trial.left)
-            found.append(Ways(panel, trial.left, told).predict(trial.rows))
+            ways = Ways(panel, trial.left, told)
+            found.append(ways.predict(trial.rows))
         errors = [_errors(y, trial, each) for trial, each in zip(trials, found, strict=True)]
         n_spells = independent(panel, trials, counts)
         mean = np.average(np.concatenate(errors, axis=1), axis=1, weights=counts)
-        self.weights = weights_by_errors(mean, n_spells).reshape(found[0].shape[:3])
+        weights = weights_by_errors(mean, n_spells, ways.trust.ravel())
+        self.weights = weights.reshape(ways.shape)
         tried = [np.tensordot(self.weights, each, 3) for each in found]
         return _sample_of(panel, y, trials, tried, counts, n_spells, rows)
 

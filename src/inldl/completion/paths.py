@@ -26,6 +26,9 @@ ALONG_TIME = (
     (10.0, 1.5, 40.0, 0.0),
     (1.0, 2.5, 150.0, 0.0),
 )
+SIMPLE = ALONG_TIME[1]  # interpolation, and the last value beyond
+SIMPLE_WEIGHT = 0.25  # of that before errors are known; all ways have 1 together
+FEATURE_BASES = 2  # and those that follow are what features tell
 SEASONAL = ((3.0, 0.0, 1.0, 1.0), (10.0, 0.5, 30.0, 1.0))
 TIME_REACH = 6.0  # steps within which effects of times are alike
 EFFECT_ROUNDS = 6  # of estimating levels of units and effects of times in turns
@@ -74,6 +77,19 @@ class Ways:
     def shape(self) -> tuple[int, int, int]:
         """Return the numbers of bases, scales and shapes."""
         return *self._bases.shape[:2], len(self.shapes)
+
+    @property
+    def trust(self) -> Array:
+        """Return weights of the ways before errors of any are known.
+
+        Errors of a few spells tell little; then interpolation is hard to beat. Paths around what
+        features tell hardly differ, and count together as one.
+        """
+        trust = np.ones(self.shape)
+        trust[FEATURE_BASES:] /= len(self.shapes)
+        simple = (self.shapes == SIMPLE).all(axis=1)
+        trust[0, :, simple] += SIMPLE_WEIGHT * trust.sum() / self.shape[1]
+        return trust / trust.sum()
 
     def _on_both_scales(self, degrees: Array) -> Array:
         return np.array([degrees, np.log(np.maximum(degrees, 0) + self._added)])

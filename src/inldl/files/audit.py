@@ -22,7 +22,7 @@ from inldl.methods import RegressorLDL
 from inldl.methods.registry import classes, has_method
 from inldl.specs import import_object
 
-ROOMS = frozenset(["completion", "literature", "methods", "rows", "solvers", "tables",
+ROOMS = frozenset(["completion", "methods", "rows", "solvers", "tables",
                    "uncertainty", "weighting"])  # fmt: skip
 SKLEARN = {
     "ExtraTreeRegressor": "sklearn.tree",

@@ -1,7 +1,7 @@
 """Estimators of label distributions: their parameters, how they are fitted, what they learned.
 
-`registry` lists the methods by name. Their classes are imported when they are first used; those of
-other papers are in `inldl.literature`, and some in distributions of their own.
+`registry` lists the methods by name. Their classes are imported when they are first used; some are
+in distributions of their own.
 """
 
 from typing import Any

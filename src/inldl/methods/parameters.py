@@ -80,7 +80,8 @@ def parameters(cls: Kind) -> Kind:
     is named. A class that has more to refuse states its own, which calls `check_parameters`. The
     docstring gets the entries of the bases, and an example if it has none.
     """
-    bases = [base for base in cls.__mro__[1:] if base.__module__.startswith("inldl.")]
+    ours = {"inldl", cls.__module__.partition(".")[0]}
+    bases = [base for base in cls.__mro__[1:] if base.__module__.partition(".")[0] in ours]
     cls.__annotations__ = dict(vars(cls).get("__annotations__", {}))
     for base in bases:
         for name, kind in vars(base).get("__annotations__", {}).items():

@@ -87,23 +87,23 @@ _PAPER = "inldl-paper"
 # fmt: off
 _add("winldl", "inldl.methods.winldl:WInLDL",
      "weighted least squares with rows on the simplex: linear, fast")
-_add("inldl-p", "inldl.literature.low_rank:InLDLProx",
-     "linear, low-rank predictions, by proximal gradient", True)
-_add("inldl-a", "inldl.literature.low_rank:InLDLADMM",
-     "linear, predictions of low rank, by ADMM", True)
-_add("bfgs-ldl", "inldl.literature.maximum_entropy:BFGSLDL",
-     "softmax of a linear score, by L-BFGS", True)
-_add("iis-ldl", "inldl.literature.maximum_entropy:IISLDL",
-     "softmax of a linear score, by iterative scaling", True)
-_add("edl-lrl", "inldl.literature.group_correlations:EDLLRL",
-     "softmax of a linear score, low rank in groups of rows", True)
-_add("ldm", "inldl.literature.group_correlations:LDM",
-     "softmax of a linear score, labels explain each other", True)
-_add("hidldl", "inldl_paper.hidldl:HidLDL",
+_add("inldl-p", "inldl_paper.literature.low_rank:InLDLProx",
+     "linear, low-rank predictions, by proximal gradient", True, distribution=_PAPER)
+_add("inldl-a", "inldl_paper.literature.low_rank:InLDLADMM",
+     "linear, predictions of low rank, by ADMM", True, distribution=_PAPER)
+_add("bfgs-ldl", "inldl_paper.literature.maximum_entropy:BFGSLDL",
+     "softmax of a linear score, by L-BFGS", True, distribution=_PAPER)
+_add("iis-ldl", "inldl_paper.literature.maximum_entropy:IISLDL",
+     "softmax of a linear score, by iterative scaling", True, distribution=_PAPER)
+_add("edl-lrl", "inldl_paper.literature.group_correlations:EDLLRL",
+     "softmax of a linear score, low rank in groups of rows", True, distribution=_PAPER)
+_add("ldm", "inldl_paper.literature.group_correlations:LDM",
+     "softmax of a linear score, labels explain each other", True, distribution=_PAPER)
+_add("hidldl", "inldl_paper.literature.hidldl:HidLDL",
      "softmax of a linear score, from ratios of observed degrees", distribution=_PAPER)
-_add("i2ldl", "inldl_paper.i2ldl:I2LDL",
+_add("i2ldl", "inldl_paper.literature.i2ldl:I2LDL",
      "linear, a low-rank part and a sparse part, by ADMM", distribution=_PAPER)
-_add("wsldl-mcsc", "inldl_paper.wsldl_mcsc:WSLDLMCSC",
+_add("wsldl-mcsc", "inldl_paper.literature.wsldl_mcsc:WSLDLMCSC",
      "features and degrees as one low-rank matrix", True, distribution=_PAPER)
 _add("auto", "inldl.methods.auto:AutoInLDL",
      "nothing to set: the mean of kernel methods, a forest and ridge")

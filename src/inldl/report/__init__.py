@@ -20,7 +20,5 @@ __getattr__, __dir__, __all__ = lazy_names(
         "model_page": "inldl.report.pages.table",
         "prediction_page": "inldl.report.pages.table",
         "questions_page": "inldl.report.pages.advice",
-        "run_page": "inldl.report.pages.run",
-        "score_table": "inldl.report.document",
     },
 )

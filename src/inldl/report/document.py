@@ -19,8 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-import numpy as np
-
 from inldl.files.replacing import write_text
 from inldl.report import renderers
 from inldl.report.style import COLUMN
@@ -149,116 +147,6 @@ class ShownTable(Content):
             [column.cell(value) for column, value in zip(self.columns, row, strict=True)]
             for row in rows
         ]
-
-
-def score_table(
-    mean: Any,
-    std: Any,
-    higher_is_better: bool,
-    *,
-    title: str = "",
-    mean_rank: Any = None,
-    name: str = "",
-) -> ShownTable:
-    """Return a table of means and standard deviations, one row per dataset.
-
-    The best score of each row is bold, the second best underlined. Scores that print alike share
-    their mark. A score that is NaN prints as a dash.
-
-    Parameters
-    ----------
-    mean : DataFrame
-        Mean scores, datasets x methods.
-    std : DataFrame
-        Standard deviations with the same rows and columns; NaN prints the mean alone.
-    higher_is_better : bool
-        The direction of the scores.
-    title : str
-        What the scores are; the caption starts with it.
-    mean_rank : Series, optional
-        Mean rank of each method (1 is best), printed as a last row.
-    name : str
-        The name of the file, without suffix, if the table can be downloaded from a page.
-
-    Returns
-    -------
-    ShownTable
-        Its `text()`, `markdown()`, `latex()` and `html()` write it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> mean = pd.DataFrame({"WInLDL": [0.9417], "LDM": [0.9224]}, index=["SBU3DFE"])
-    >>> std = pd.DataFrame({"WInLDL": [0.0021], "LDM": [0.0018]}, index=["SBU3DFE"])
-    >>> print(score_table(mean, std, higher_is_better=True, title="Cosine").text())
-    Cosine. Mean(standard deviation), higher is better. Best* and second best_ of the row.
-    dataset          WInLDL            LDM
-    SBU3DFE  0.9417(.0021)* 0.9224(.0018)_
-    """
-    _check_scores(mean, std, mean_rank)
-    scores = zip(_floats(mean).iterrows(), _floats(std).to_numpy(), strict=True)
-    rows = [
-        [str(dataset), *_marked(means, stds, higher_is_better=higher_is_better)]
-        for (dataset, means), stds in scores
-    ]
-    foot = []
-    if mean_rank is not None:
-        ranks = _floats(mean_rank.reindex(mean.columns))
-        foot = [["mean rank", *_marked(ranks, np.full(len(ranks), np.nan), digits=2)]]
-    direction = f"{'higher' if higher_is_better else 'lower'} is better"
-    about = f"{title.rstrip('.')}. " if title else ""
-    return ShownTable(
-        [Header("dataset"), *(Header(str(method)) for method in mean.columns)],
-        rows,
-        foot,
-        caption=f"{about}Mean(standard deviation), {direction}.",
-        name=name,
-        ranked=True,
-    )
-
-
-def _check_scores(mean, std, mean_rank):
-    for axis, what in zip(mean.axes, ("dataset", "method"), strict=True):
-        twice = axis[axis.map(str).duplicated()]
-        if len(twice):
-            raise ValueError(
-                f"The {what} {str(twice[0])!r} appears twice in the table; give each {what} once."
-            )
-    if not all(one.equals(other) for one, other in zip(mean.axes, std.axes, strict=True)):
-        raise ValueError(
-            "mean and std must have the same datasets as rows and the same methods as "
-            "columns, in the same order: reindex one like the other."
-        )
-    if mean_rank is not None and set(mean_rank.index) != set(mean.columns):
-        raise ValueError(
-            f"mean_rank must have one rank per method {list(mean.columns)}, got "
-            f"{list(mean_rank.index)}."
-        )
-
-
-def _floats(scores):
-    try:
-        return scores.astype("Float64").astype(float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"The scores of a table must be numbers or missing: {error}.") from error
-
-
-def _marked(means, stds, *, digits=4, higher_is_better=False):
-    """Return the texts of one row with their marks, which the numbers as printed decide."""
-    printed = means.map(lambda mean: float(f"{mean:.{digits}f}"))
-    places = printed.rank(method="dense", ascending=not higher_is_better)
-    marks = places.map({1: "best", 2: "second"}).fillna("")
-    texts = [score_text(*pair, digits) for pair in zip(means, stds, strict=True)]
-    return list(zip(texts, marks, strict=True))
-
-
-def score_text(mean: float, std: float, digits: int = 4) -> str:
-    """Write 0.9417(.0021): the leading zero of the standard deviation is left out."""
-    if np.isnan(mean):
-        return DASH
-    # Adding 0 turns the -0.0 that small negative numbers round to into 0.0.
-    text, deviation = (f"{round(float(each), digits) + 0:.{digits}f}" for each in (mean, std))
-    return text if np.isnan(std) else f"{text}({deviation.removeprefix('0')})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """The mathematics, without scikit-learn: problems, the loop that solves them, and its result.
 
 Each module states a problem in its docstring, with the functions that solve it; its estimator is
-in `inldl.methods` or `inldl.literature`.
+in `inldl.methods`.
 """
 
 from pkgutil import iter_modules

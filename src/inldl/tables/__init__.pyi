@@ -15,6 +15,9 @@ from inldl.tables.disclosure import Disclosure as Disclosure
 from inldl.tables.disclosure import audit_table as audit_table
 from inldl.tables.filled_rows import PredictedRows as PredictedRows
 from inldl.tables.filled_rows import RowsToFill as RowsToFill
+from inldl.tables.groups import CompletedGroup as CompletedGroup
+from inldl.tables.groups import ShareGroup as ShareGroup
+from inldl.tables.groups import complete_groups as complete_groups
 from inldl.tables.inspect import Inspection as Inspection
 from inldl.tables.inspect import inspect_table as inspect_table
 from inldl.tables.model import TableModel as TableModel

@@ -132,6 +132,13 @@ def _filled_pieces(file, model, pieces, options, scale, normalize, _) -> Iterato
         yield FilledPiece(piece, known, rows, completed, ends, possible, rows.are_exact())
 
 
+def completed_degrees(file, model, scale, *, normalize=False) -> Array:
+    """Return the completed degrees of all rows of a file, without sums over rows."""
+    pieces = results.pieces_for(model, file, [], "filling in rows")
+    found = _filled_pieces(file, model, pieces, FillOptions(), scale, normalize, None)
+    return np.concatenate([each.completed for each in found])
+
+
 @dataclass(frozen=True, eq=False)
 class _DrawnRows:
     """Rows whose draws are known already, those of a whole table."""

@@ -1,6 +1,8 @@
-"""The experiments of the paper, and three methods of later papers.
+"""What a researcher needs: experiments, statistics, the paper measured again, compared methods.
 
-`reproduce` does what ``inldl reproduce`` does. Names are imported when they are first used.
+`bench`, `report` and `reproduce` do what the commands of these names do. The methods are in
+`inldl_paper.literature`, the protocol and the tests of significance in `inldl_paper.experiments`.
+Names are imported when they are first used.
 """
 
 from inldl.lazy import lazy_names
@@ -8,10 +10,11 @@ from inldl.lazy import lazy_names
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "HidLDL": "inldl_paper.hidldl",
-        "I2LDL": "inldl_paper.i2ldl",
-        "WSLDLMCSC": "inldl_paper.wsldl_mcsc",
+        "bench": "inldl_paper.commands",
         "printed_results": "inldl_paper.study",
-        "reproduce": "inldl_paper.reproduction",
+        "report": "inldl_paper.commands",
+        "run_page": "inldl_paper.pages",
+        "score_table": "inldl_paper.scores",
+        "reproduce": "inldl_paper.commands",
     },
 )

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from inldl.datasets import load
-from inldl.experiments import Cell, Store
-from inldl.experiments.results import environments
 from inldl.files.replacing import make_folder, write_text
-from inldl.report import run_time, save
+from inldl.report import save
 from inldl.report.document import (
     Code,
     Document,
@@ -19,13 +17,15 @@ from inldl.report.document import (
     Header,
     Section,
     ShownTable,
-    score_text,
 )
-from inldl.report.pages import environment_table
 from inldl.report.renderers import show
 from inldl.report.style import FULL
 from inldl.text import say
 from inldl_paper import figures, study
+from inldl_paper.experiments import Cell, Store
+from inldl_paper.experiments.results import environments
+from inldl_paper.provenance import environment_table
+from inldl_paper.scores import score_text
 
 MARKS = {"same": "good", "within one std": "fair", "differs": "bad", "failed": "bad"}
 TITLES = {
@@ -51,7 +51,7 @@ def reproduce(
         The folder. Results of an earlier call in it are used again.
     compute : callable
         Computes cells and adds their rows to a store, given the cells and the path of the store,
-        as ``inldl.experiments.run`` does.
+        as ``inldl_paper.experiments.run`` does.
     datasets : str, optional
         Names, separated by commas; all datasets of the paper by default.
     quick : bool, default=False
@@ -105,7 +105,7 @@ def reproduction_figures(rows, datasets) -> list[Figure]:
             "number of degrees of each size.",
         ),
         "figure4_run_time": (
-            partial(run_time, times, label=total),
+            partial(figures.run_time, times, label=total),
             f"Figure 4: run time of each method as published, on {times['dataset'].nunique()} "
             f"datasets with one thread. The paper prints {study.RUN_TIME} s for WInLDL on all "
             "ten, on another machine.",

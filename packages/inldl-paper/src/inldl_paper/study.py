@@ -10,7 +10,9 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 
-from inldl.experiments.protocol import (
+from inldl.methods.registry import canonical_method, make_method
+from inldl.specs import split_list
+from inldl_paper.experiments.protocol import (
     SPLITS,
     Array,
     Cell,
@@ -21,11 +23,9 @@ from inldl.experiments.protocol import (
     seed,
     seed_name,
 )
-from inldl.experiments.results import summarize
-from inldl.experiments.runner import DEGREE_EDGES
-from inldl.methods.registry import canonical_method, make_method
-from inldl.specs import split_list
-from inldl.weighting import linear_bound, weighted_empirical_risk
+from inldl_paper.experiments.results import summarize
+from inldl_paper.experiments.runner import DEGREE_EDGES
+from inldl_paper.theory import linear_bound, weighted_empirical_risk
 
 _PRINTED = tomllib.loads((files("inldl_paper") / "printed.toml").read_text(encoding="utf-8"))
 

@@ -1,16 +1,13 @@
-"""Pages of results; here are the parts that several have: errors, features, machines."""
+"""Pages of results; here are the parts that several have: errors and features."""
 
 from functools import partial
 
-from inldl.processes import PACKAGES
 from inldl.report import document as d
 from inldl.report.figures import errors_by_label, influence, reliability
 from inldl.report.figures.maps import most_influential
 from inldl.report.style import FULL
 from inldl.tables.audit import form_of, in_unit
 
-_FRAME = """from inldl.experiments import Store
-Store("run.sqlite").frame().to_csv("run.csv", index=False)"""
 FEW = 50  # shares: an error that is measured on fewer is a rough estimate
 
 
@@ -143,32 +140,3 @@ _SHUFFLED = (
     "another feature says the same. The rows are some of those that the model has learned from; "
     "at new rows the influence may be smaller."
 )
-
-
-def environment_table(environments) -> d.Content:
-    """Return where results were computed: environments, and the number of fits in each."""
-    if not environments:
-        return d.Paragraph("The rows do not say where they were computed.")
-    names = list(dict.fromkeys(name for each, _ in environments for name in each))
-    lines = [[name, *(str(each.get(name, d.DASH)) for each, _ in environments)] for name in names]
-    heads = [d.Header(f"{count} fits", words=True) for _, count in environments]
-    return d.ShownTable([d.Header("part"), *heads], lines)
-
-
-def how_to_repeat(commands, environments, of_authors) -> list[d.Content]:
-    """Return how to compute the rows of a store again, and how to get at their numbers.
-
-    `commands` compute all rows but those on the splits of the authors, if there are some.
-    """
-    parts = {}
-    if commands:
-        parts["The same fits, on the same splits and holes:"] = "\n\n".join(commands)
-    if of_authors:
-        parts["The fits on the splits of the authors of the paper:"] = "inldl reproduce"
-    for versions, count in environments:
-        known = [f"{name}=={versions[name]}" for name in PACKAGES if name in versions]
-        if known:
-            python = versions.get("python", "")
-            parts[f"Versions of {count} fits, with Python {python}:"] = "\n".join(known)
-    parts["All numbers in full precision:"] = _FRAME
-    return [block for text, code in parts.items() for block in (d.Paragraph(text), d.Code(code))]

@@ -1,6 +1,7 @@
 """Pages of files that were completed, predicted, learned from, and tested on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +24,7 @@ from inldl.report.pages import error_sentences, quality_sections
 from inldl.report.style import FULL, better
 from inldl.tables import findings
 from inldl.tables.audit import error, form_of
+from inldl.tables.groups import CompletedGroup
 from inldl.tables.model import TableModel
 from inldl.tables.results import Evaluation, FitResult, WriteResult
 from inldl.text import counted, listed
@@ -44,6 +46,11 @@ RATIOS = (
 OF_RATIOS = (
     "known shares of rows that were left out, each as a part of all known shares of its row",
     "Error of ratios",
+)
+_HELP = "The other groups help: with them, the root mean squared error is {}, without them {}."
+_NO_HELP = (
+    "The other groups are not used, because they do not clearly help: with them, the root mean "
+    "squared error is {}, without them {}."
 )
 FEW_LEARNED = 0.05  # of the rows of a test; as many may be alike by chance
 EARLIER = (
@@ -99,6 +106,33 @@ def completion_page(
     sections = [_before_and_after(written, model), *_moved(written.moved)]
     sections += quality_sections(held_out, influence)
     return Document(f"{table}, completed", summary, facts, notes, sections)
+
+
+def groups_page(groups: Sequence[CompletedGroup], table: str, out: str) -> Document:
+    """Return the page of a file in which `complete_groups` completed several groups of shares."""
+    summary: list[str] = []
+    notes: dict[str, list[str]] = {}
+    sections: list[Section] = []
+    for group in groups:
+        page = completion_page(group.written, group.learned, group.learned.model, table, out)
+        first, *others = page.summary
+        summary += [f"{group.name}: {first}", *others, _of_others(group)]
+        for note in page.notes:
+            notes.setdefault(note, []).append(group.name)
+        sections += [replace(each, title=f"{each.title}: {group.name}") for each in page.sections]
+    texts = [t if len(of) == len(groups) else f"{of[0]}: {t}" for t, of in notes.items()]
+    return Document(f"{table}, completed", summary, page.facts, texts, sections)
+
+
+def _of_others(group):
+    """Return a sentence on whether the other groups help to fill in one."""
+    unit = group.learned.new_rows.unit
+    pair = (error(each, unit) for each in (group.together, group.alone))
+    if np.isnan(group.alone) or np.isnan(group.together):
+        return "Too few shares are known to tell whether the other groups help; they are not used."
+    if group.helped:
+        return _HELP.format(*pair)
+    return _NO_HELP.format(*pair)
 
 
 def _before_and_after(written, model):
