@@ -43,7 +43,12 @@ def test_numbers_of_any_type_are_taken(kind):
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
 @pytest.mark.parametrize(
     "model",
-    [WInLDL(), AutoInLDL("kernel-ridge", random_state=0), TunedLDL(grids=["ridge"]), TableModel()],
+    [
+        WInLDL(),
+        AutoInLDL("kernel-ridge", random_state=0),
+        TunedLDL(grids=["ridge"], random_state=0),
+        TableModel(),
+    ],
 )
 def test_frames_get_frames(library, model):
     features, labels = library(FEATURES), library(LABELS)
