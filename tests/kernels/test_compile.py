@@ -3,10 +3,13 @@
 import importlib.util
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from numba.core.dispatcher import Dispatcher
+
+from inldl.kernels import compile as _compile
 
 CODE = """
 from inldl.kernels.compile import kernel
@@ -71,4 +74,15 @@ def test_what_cannot_be_kept_runs(fresh):
     folder = Path(module.result.stats.cache_path)
     shutil.rmtree(folder)
     folder.touch()  # no folder, so nothing can be written to it
+    assert module.result(3.0) == 7.0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="numba's folder of a user is elsewhere")
+def test_a_disk_on_which_nothing_can_be_kept_is_warned_of_once(fresh, tmp_path, monkeypatch):
+    (tmp_path / "__pycache__").touch()  # no folder
+    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
+    _compile._warn_once.cache_clear()
+    with pytest.warns(UserWarning, match="set the environment variable NUMBA_CACHE_DIR") as found:
+        module = fresh()
+    assert len(found) == 1
     assert module.result(3.0) == 7.0

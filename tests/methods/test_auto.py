@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
 
-from inldl import AutoInLDL, evaluate, hide
+from inldl import AutoInLDL, TableModel, WInLDL, evaluate, hide
 from inldl.datasets import make_distributions
 from inldl.methods import ConstantLDL, KernelRidgeLDL, auto
 from inldl.methods import auto_fitting as _auto_fitting
@@ -41,10 +41,7 @@ def test_mean_of_members(fitted):
     X, y, truth = curved()
     parts = [fitted.weights_[name] * m.predict(X) for name, m in fitted.members_.items()]
     mean = sum(parts) + fitted.weights_["constant-mean"] * fitted.constant_
-    raised = np.maximum(mean, fitted.floor_)
-    expected = raised / raised.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(fitted.predict(X), expected, atol=1e-12)
-    np.testing.assert_allclose(fitted.floor_, np.nanquantile(PartialRows(y).forced(), 0.1, axis=0))
+    np.testing.assert_allclose(fitted.predict(X), mean, atol=1e-12)
     assert_distributions(fitted.held_out_, y.shape)
     assert evaluate(truth, fitted.held_out_)["cosine"] > 0.97
 
@@ -223,28 +220,70 @@ def test_held_out_predictions_do_not_see_their_fold():
         assert member.error > 0.95 * model.report_.members["constant-mean"].error
 
 
-# --- the floor --------------------------------------------------------------------------------
+# --- small degrees ----------------------------------------------------------------------------
 
 
-def test_no_zero_is_predicted_where_there_is_none():
-    X, _, truth = curved(200)
-    y = hide(truth**4 / (truth**4).sum(axis=1, keepdims=True), 0.4, random_state=0)
-    model = AutoInLDL("kernel-ridge", "equal", random_state=0).fit(X, y)
-    bare = clone(model).set_params(floor=False).fit(X, y)
-    assert np.all(model.floor_ > 0)
-    assert model.predict(X).min() > 0
-    assert model.held_out_.min() > 0
-    assert bare.predict(X).min() == 0
-    assert not bare.floor_.any()
+def small_and_large(n, seed):
+    """Return a feature, and two degrees that it and a little noise tell."""
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, 1))
+    first = np.clip(x[:, 0] + rng.normal(0, 0.003, n), 0, 1)
+    return x, np.column_stack([first, 1 - first])
 
 
-def test_real_zeros_get_no_floor():
-    X, _, truth = curved(200)
-    truth[::3, 0] = 0
-    truth /= truth.sum(axis=1, keepdims=True)
-    model = AutoInLDL("kernel-softmax", random_state=0).fit(X, hide(truth, 0.5, random_state=0))
-    assert model.floor_[0] == 0
-    assert np.all(model.floor_[1:] > 0)
+def test_small_degrees_are_predicted_as_small_as_they_are():
+    X, y = small_and_large(1000, 0)
+    model = AutoInLDL(random_state=0).fit(X, y)
+    given = np.array([[0.01], [0.02], [0.05], [0.99]])
+    np.testing.assert_allclose(model.predict(given)[:, :1], given, atol=0.003)
+    new, truth = small_and_large(4000, 1)
+    lower, upper = model.predict_interval(new, 0.9)
+    inside = ((lower <= truth) & (truth <= upper))[truth < 0.1]
+    assert inside.mean() == pytest.approx(0.9, abs=0.04)
+
+
+# --- rows of groups -----------------------------------------------------------------------------
+
+
+def groups_of_rows(n_groups, seed):
+    """Return features and degrees of groups that features do not tell all of, and the groups."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(n_groups), 6)
+    features, own = rng.normal(size=(n_groups, 4)), rng.normal(size=(n_groups, 3))
+    y = softmax(features[:, :3][group] + own[group] + 0.1 * rng.normal(size=(len(group), 3)))
+    return np.column_stack([features[group], rng.random(len(group))]), y, group
+
+
+@pytest.mark.parametrize(
+    "model", [AutoInLDL("kernel-ridge", random_state=0), TableModel(), WInLDL(cross_fit=5)]
+)
+def test_errors_are_those_of_new_groups_if_groups_are_given(model):
+    X, y, group = groups_of_rows(80, 0)
+    new, truth, _ = groups_of_rows(200, 1)
+    errors = []
+    for groups in (None, group):
+        fitted = clone(model).fit(X, y, groups=groups)
+        own = np.sqrt(np.mean((fitted.held_out_ - y) ** 2))
+        errors.append(own / np.sqrt(np.mean((fitted.predict(new) - truth) ** 2)))
+    assert errors[0] < errors[1] == pytest.approx(1, abs=0.15)
+
+
+def test_rows_of_a_group_without_weight_are_left_out():
+    X, y, group = groups_of_rows(30, 0)
+    weights, model = (group != 3).astype(float), AutoInLDL("kernel-ridge", random_state=0)
+    some = clone(model).fit(X[group != 3], y[group != 3], groups=group[group != 3])
+    all_rows = model.fit(X, y, weights, groups=group)
+    np.testing.assert_allclose(all_rows.held_out_[group != 3], some.held_out_)
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [([1, 2], "one group for each"), ([None] * 180, "has no group"), ([1] * 180, "one group")],
+)
+def test_groups_that_cannot_be_held_out_are_refused(groups, words):
+    X, y, _ = groups_of_rows(30, 0)
+    with pytest.raises(ValueError, match=words):
+        AutoInLDL("kernel-ridge").fit(X, y, groups=groups)
 
 
 # --- time ---------------------------------------------------------------------------------------
@@ -254,8 +293,7 @@ def test_a_budget_of_nothing_gives_the_constant_mean():
     X, y, _ = curved(100)
     with pytest.warns(UserWarning, match="forest was left out, to keep the time budget"):
         model = AutoInLDL(time_budget=1e-9, random_state=0).fit(X, y)
-    expected = np.maximum(model.constant_, model.floor_)
-    np.testing.assert_allclose(model.predict(X), np.tile(expected / expected.sum(), (100, 1)))
+    np.testing.assert_allclose(model.predict(X), np.tile(model.constant_, (100, 1)))
     assert model.report_.members.keys() == {"constant-mean"}
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
-from inldl import WInLDL, hide
+from inldl import TableModel, WInLDL, hide
 from inldl.datasets import load, make_distributions
 from inldl.methods import ConstantLDL, DistributionEstimator
 from inldl.methods.intervals import IntervalMixin
@@ -304,3 +304,42 @@ def test_bad_number_of_folds(fitted, folds):
     _, X, y = fitted
     with pytest.raises(ValueError, match="cross_fit must be an integer at least 2"):
         WInLDL(cross_fit=folds).fit(X, y)
+
+
+def test_quantiles_are_above_as_many_degrees_as_they_say():
+    rng = np.random.default_rng(0)
+    X, y = noisy_rows(2400, rng, k=5)
+    model = WInLDL(cross_fit=5).fit(X[:600], hide(y[:600], 0.3, random_state=0))
+    levels = (0.05, 0.25, 0.5, 0.75, 0.95)
+    found = model.predict_quantiles(X[600:], levels)
+    assert found.shape == (5, 1800, 3)
+    assert (np.diff(found, axis=0) >= 0).all()
+    below = (y[600:] <= found).mean(axis=(1, 2))
+    np.testing.assert_allclose(below, levels, atol=0.04)
+    with pytest.raises(ValueError, match=r"Each of the quantiles must be .* below 1, got 1"):
+        model.predict_quantiles(X, (0.5, 1))
+
+
+def test_quantiles_and_draws_of_new_rows_are_of_the_kind_of_the_features():
+    X, y = make_distributions(80, random_state=0)
+    frames = pd.DataFrame(X, columns=list("abc")), pd.DataFrame(y, columns=list("pqr"))
+    for model in (WInLDL(cross_fit=3), TableModel("winldl")):
+        model.fit(*frames)
+        for found in (model.predict_quantiles(frames[0]), model.sample(frames[0], 3, 0)):
+            assert [list(each.columns) for each in found] == [list("pqr")] * 3
+    model = WInLDL(cross_fit=3).fit(X, y)
+    draws = model.sample(X, 4, random_state=1)
+    np.testing.assert_array_equal(draws, model.draw(X, np.full(y.shape, np.nan), 4, 1))
+    np.testing.assert_allclose(draws.sum(axis=2), 1)
+    with pytest.raises(NotFittedError, match="no held-out predictions, which quantiles need"):
+        WInLDL().fit(X, y).predict_quantiles(X)
+
+
+def test_quantiles_of_panels_are_those_of_their_draws():
+    X, y = make_distributions(60, random_state=0)
+    panel = pd.DataFrame({"unit": np.repeat(list("abcdef"), 10), "year": list(range(10)) * 6})
+    model = TableModel().fit(panel.assign(x=X[:, 0]), pd.DataFrame(y, columns=list("pqr")))
+    later = panel.assign(year=12, x=X[:, 0])
+    low, high = model.predict_quantiles(later, (0.1, 0.9))
+    assert (low <= high).all(axis=None)
+    assert (high - low).mean(axis=None) > 0

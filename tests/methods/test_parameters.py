@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from numpydoc.validate import validate
 from sklearn.base import BaseEstimator, clone
 
 from inldl import WInLDL
@@ -19,7 +20,8 @@ from inldl.methods.parameters import (
     Positive,
     parameters,
 )
-from inldl.methods.registry import classes
+from inldl.methods.registry import METHODS, classes
+from inldl.specs import import_object
 
 
 @parameters
@@ -101,3 +103,20 @@ def test_every_parameter_and_section_is_documented_once(name):
         heads = re.findall(r"^(\w[\w, ]*?)(?: : .*)?$", section, re.MULTILINE)
         named = [each for head in heads for each in head.split(", ")]
         assert sorted(named) == sorted(inspect.signature(cls).parameters)
+
+
+DOCUMENTED = ("", ".fit", ".predict", ".predict_interval", ".complete", ".complete_interval")
+FINDINGS = {"PR01", "PR02", "PR03", "PR04", "PR06", "PR07", "PR10", "RT01"}  # of names and types
+
+
+PATHS = {method.path for method in METHODS.values() if method.distribution is None}
+
+
+@pytest.mark.parametrize("kind", sorted(PATHS | {"inldl.tables.model:TableModel"}))
+def test_numpydoc_finds_all_parameters_with_their_types(kind):
+    name = kind.replace(":", ".")
+    owner = import_object(kind)
+    for method in (*DOCUMENTED, ".draw", ".score"):
+        if not method or hasattr(owner, method[1:]):
+            errors = validate(name + method)["errors"]
+            assert [each for each in errors if each[0] in FINDINGS] == [], method

@@ -243,7 +243,7 @@ def test_bad_data(X, y, message):
     [
         (with_value(Y, 1.5), r"degrees outside \[0, 1\], first in row 3"),
         (with_value(Y, -0.1), r"degrees outside \[0, 1\], first in row 3"),
-        (with_value(Y, 0.0), r"do not sum to 1, first row 3 .* divide each complete row"),
+        (with_value(Y, 0.0), r"do not sum to 1, first row 3 .* other complete rows by their sums"),
     ],
 )
 def test_doubtful_degrees_are_named(y, message):

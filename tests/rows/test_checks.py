@@ -9,7 +9,7 @@ from inldl import WInLDL
 from inldl.errors import DataError
 from inldl.methods import RegressorLDL
 from inldl.metrics import evaluate
-from inldl.rows.checks import check_fillable
+from inldl.rows.checks import check_degrees, check_fillable, degree_facts
 
 
 @pytest.fixture
@@ -56,3 +56,18 @@ def test_errors_of_the_library_have_facts(call, facts):
     with pytest.raises(DataError) as caught:
         call()
     assert facts.items() <= caught.value.facts.items()
+
+
+@pytest.mark.parametrize("rounding", [12, 1, 0])
+def test_percentages_are_refused_in_one_sentence(rounding):
+    y = np.round(100 * np.random.default_rng(0).dirichlet(np.ones(4), 30), rounding)
+    y[5:, 0] = np.nan
+    parts = [degree_facts(y[:10]), degree_facts(y[10:], 10)]
+    with pytest.raises(DataError, match=r"sum to 100, as percentages do.*divide y by 100"):
+        check_degrees(parts, None)
+
+
+@pytest.mark.parametrize("y", [[[60.0, 30], [50, 50]], [[0.6, 0.4], [60, 40]], [[-1.0, 101]] * 2])
+def test_other_numbers_are_only_warned_of(y):
+    with pytest.warns(UserWarning, match=r"divide percentages by 100"):
+        check_degrees([degree_facts(np.array(y))], None)

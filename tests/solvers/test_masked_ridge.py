@@ -16,6 +16,7 @@ from inldl.solvers.masked_ridge import (
     fit_completed,
     leave_one_out,
     leave_one_out_errors,
+    leave_out_folds,
     spread_of,
 )
 
@@ -199,3 +200,21 @@ def test_rows_over_one_leave_nothing_to_fill():
 
 def test_projected():
     np.testing.assert_allclose(projected(np.array([[2, 0.0], [0.7, 0.7]])), [[1, 0], [0.5, 0.5]])
+
+
+def test_folds_are_left_out_together():
+    """As scikit-learn's ridge regression predicts each fold from the rows of the others."""
+    features, y = problem()
+    fold = np.arange(len(y)) % 3
+    found = leave_out_folds(features, y, np.array([0.1, 3.0]), fold)
+    for i, alpha in enumerate((0.1, 3.0)):
+        for j, test in product(range(y.shape[1]), range(3)):
+            train = (fold != test) & ~np.isnan(y[:, j])
+            ridge = Ridge(alpha).fit(features[train], y[train, j])
+            np.testing.assert_allclose(
+                found[i, fold == test, j], ridge.predict(features[fold == test])
+            )
+    errors = leave_one_out_errors(features, y, np.array([0.1, 3.0]), fold=fold)
+    for error, predicted in zip(errors, found, strict=True):
+        known, there = PartialRows(y).cells(predicted)
+        assert error == pytest.approx(np.nansum((known - there) ** 2))

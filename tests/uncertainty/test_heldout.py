@@ -1,14 +1,18 @@
 """Features that tell how large errors are."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
 from scipy.sparse import csr_array
 
-from inldl import hide
+from inldl import WInLDL, hide
+from inldl.datasets import make_distributions
 from inldl.files import load_model, save_model
+from inldl.methods.base import light
 from inldl.tables import TableModel
 from inldl.uncertainty.heldout import (
     MOST_FEATURES,
@@ -143,3 +147,18 @@ def test_noise_is_no_sign():
         find_spread_columns(rng.normal(size=(300, 200)), np.abs(rng.normal(size=(300, 3)))) == ()
     )
     assert find_spread_columns(np.ones((300, 2)), np.abs(rng.normal(size=(300, 3)))) == ()
+
+
+def test_what_completing_has_learned_is_not_stored_but_travels_to_workers():
+    X, y = make_distributions(80, random_state=0)
+    y = hide(y, 0.4, random_state=0)
+    model = WInLDL(cross_fit=3).fit(X, y)
+    before = len(pickle.dumps(model))
+    completed = model.complete_interval(X, y)
+    assert len(pickle.dumps(model)) == before
+    data = skops.io.dumps(model)
+    again = skops.io.loads(data, trusted=skops.io.get_untrusted_types(data=data))
+    for found in (again, pickle.loads(pickle.dumps(light(model)))):
+        np.testing.assert_array_equal(found.complete_interval(X, y), completed)
+    kept = pickle.loads(pickle.dumps(light(model))).held_out_sample_
+    assert kept.learned("completer of shares", lambda _: "learned again") != "learned again"

@@ -11,7 +11,7 @@ kernels that use this file anew when it changes: remove what it has kept.
 
 import operator
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from llvmlite import ir
@@ -22,6 +22,8 @@ from numba.core.codegen import get_host_cpu_features
 from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
+
+from inldl.errors import warn_user
 
 _FEATURES = getattr(config, "CPU_FEATURES", None) or get_host_cpu_features()
 VECTOR_BYTES = 64 if "+avx512f" in _FEATURES else 32  # of a vector
@@ -58,9 +60,19 @@ class _Cache(FunctionCache):
 def kernel(function, **options) -> Any:
     """Compile a function, and keep the result on disk where there is a place to write to."""
     compiled: Any = _compile(**options)(function)
-    with suppress(RuntimeError):  # a read-only installation of a user without a home
+    try:
         compiled._cache = _Cache(function)  # as `cache=True` does with numba's own
+    except RuntimeError:  # a read-only installation of a user without a home
+        _warn_once()
     return compiled
+
+
+@cache
+def _warn_once() -> None:
+    warn_user(
+        "Compiled code cannot be kept on this disk, so that each process compiles it anew, which "
+        "takes 20 s; set the environment variable NUMBA_CACHE_DIR to a folder to write to."
+    )
 
 
 exact_kernel = partial(kernel, fastmath=False)

@@ -19,6 +19,7 @@ _lazy_name, __dir__, __all__ = lazy_names(
         "MemberReport": "inldl.methods.auto_fitting",
         "Method": "inldl.methods.registry",
         "canonical_method": "inldl.methods.registry",
+        "draw_scorer": "inldl.methods.pipelines",
         "make_method": "inldl.methods.registry",
         "register": "inldl.methods.registry",
     },

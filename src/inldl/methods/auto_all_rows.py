@@ -13,11 +13,12 @@ from inldl.engines.base import one_blas_thread
 from inldl.methods import auto_fitting as _auto_fitting
 from inldl.methods.auto_fitting import CONSTANT, Budget, MemberReport, Notes, predict_prepared
 from inldl.methods.kernel_base import MECHANISM_NOTES, error_of
-from inldl.methods.kernel_features import draw_sample
+from inldl.methods.kernel_features import FOLDS, draw_sample
 from inldl.progress import RowCounter
 from inldl.randomness import seed_from
 from inldl.rows.checks import check_degrees, degree_facts
 from inldl.solvers.landmark_kernel import KernelSweeps, LandmarkKernel, Sample
+from inldl.uncertainty.heldout import numbered_folds
 
 HELD_OUT = 0.2  # of the sample: tells when to stop, weighs the members, and gives intervals
 BUDGET_SHARE = 0.5  # of the time is for the sample
@@ -42,11 +43,12 @@ def is_large(X, y, sample_weight=None) -> bool:
     return n > _auto_fitting.SAMPLE_ROWS
 
 
-def fit_large(model, rows, header) -> Any:
+def fit_large(model, rows, header, groups=None) -> Any:
     """Fit AutoInLDL to any number of rows, in memory, on disk or in Dask chunks.
 
     The parameters of the model have been checked, and it knows the columns of the rows. These are
-    a `RowSource` with weights and bounds, of which `header` is the header of `PartialRows`.
+    a `RowSource` with weights and bounds, of which `header` is the header of `PartialRows`; rows
+    of one of `groups` are held out together.
     """
     started, n, seed = perf_counter(), rows.X.shape[0], seed_from(model.random_state)
     numbers, sample = draw_sample(rows, _auto_fitting.SAMPLE_ROWS, seed)
@@ -56,7 +58,9 @@ def fit_large(model, rows, header) -> Any:
     with one_blas_thread():  # the same sums for any n_jobs
         about = {"partial": partial, "seed": seed}
         data = model._prepare(sample.X, y, rows.label_names, weights, **about)
-        data = replace(data, started=started)
+        groups = None if groups is None else groups[numbers]
+        fold = None if groups is None else numbered_folds(groups, FOLDS, seed)
+        data = replace(data, started=started, fold=fold)
         reason = _why_sample_only(model, n, data, partial)
         if reason is None:
             held = _learn_from_all(model, rows, sample, data)
@@ -70,7 +74,8 @@ def fit_large(model, rows, header) -> Any:
                     f"Learned from a sample of {len(numbers)} of {n} rows: {reason}."
                 )
     model.held_out_rows_ = None if len(numbers) == n else numbers
-    model._keep_errors(sample.X, model._learned_from(sample.y, data.known), partial=partial)
+    learned = model._learned_from(sample.y, data.known)
+    model._keep_errors(sample.X, learned, groups, partial=partial)
     return model
 
 
@@ -78,6 +83,8 @@ def _why_sample_only(model, n, data, partial):
     """Return why the rows outside of the sample are not learned from; None if they are."""
     if n <= _auto_fitting.SAMPLE_ROWS:
         return "there are no others"
+    if data.fold is not None:
+        return "groups of rows can be held out together only there"
     if partial.constrained:
         return "bounds and sums of missing degrees can be used only there"
     if model.known == "ratios":

@@ -243,7 +243,8 @@ class Fitting:
             columns = data.columns.with_quantiles(data.dense)
             rows = data.scaled, data.y, data.seed, self.n_jobs
             normal = columns.scaled(data.dense)
-            choice = choose_kernel(*rows, weights=data.weights, normal=normal)
+            about = {"weights": data.weights, "normal": normal, "fold": data.fold}
+            choice = choose_kernel(*rows, **about)
             found.append((choice, columns))
             return 0
 

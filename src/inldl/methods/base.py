@@ -23,6 +23,7 @@ from inldl.rows.checks import (
     check_fillable,
     check_label_order,
     check_ratios,
+    framed,
     label_names,
     like,
     look_like_ratios,
@@ -127,13 +128,14 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray or lazy Dask array of shape (n_samples, n_labels)
+        ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
             Rows that are not negative and sum to 1, in the precision of `X` or in double
-            precision. It is a Dask array in the chunks of `X` where that is one, if the method
-            predicts such arrays lazily.
+            precision. They are of the kind of `X`: a frame where labels have names, and a Dask
+            array of the same chunks if the method predicts such arrays lazily.
         """
         check_is_fitted(self)
-        return self._predict(X)
+        degrees, names = self._predict(X), self.label_names_
+        return framed(X, degrees, names) if isinstance(degrees, np.ndarray) else degrees
 
     def complete(self, X, y, *, lower=None, upper=None, sums=None) -> Any:
         """Fill the unobserved degrees of `y` near what `X` predicts.
@@ -277,7 +279,15 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def score(self, X, y, sample_weight=None) -> float:
         """Return the mean cosine between observed and predicted degrees; 1 is perfect.
 
-        Rows without an observed degree are left out.
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            As for `fit`. Rows without an observed degree are left out.
+
+        Returns
+        -------
+        float
+            The mean over rows.
         """
         check_label_order(self, y)
         rows = METRICS["cosine"].formula(Pair.of(as_degrees(y), np.asarray(self.predict(X))))
@@ -346,6 +356,8 @@ def light(model) -> Any:
     vars(found).pop("feature_names_in_", None)  # these have been compared
     if hasattr(model, "held_out_"):
         found.held_out_ = None
+    if (kept := model.held_out_sample_) is not None:
+        found.held_out_sample_ = kept.with_learned()
     return found
 
 

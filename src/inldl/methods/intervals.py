@@ -14,7 +14,8 @@ from inldl.engines import open_rows
 from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator, complete_chunks, light
 from inldl.randomness import seed_from
-from inldl.rows.checks import check_number, like
+from inldl.rows.checks import check_number, framed, like
+from inldl.rows.inputs import group_numbers
 from inldl.uncertainty.heldout import HeldOutSample
 
 
@@ -26,7 +27,9 @@ class IntervalMixin(DistributionEstimator):
     calls `_keep_errors(X, y)` at the end.
     """
 
-    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None) -> Self:
+    def fit(
+        self, X, y, sample_weight=None, *, groups=None, lower=None, upper=None, sums=None
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -40,6 +43,9 @@ class IntervalMixin(DistributionEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
             counts each row once. Rows are held out one by one, whatever they weigh.
+        groups : array-like of shape (n_samples,), default=None
+            Of what each row is, such as a person or a county with several rows. Those of one
+            group are held out together, so that weights and errors are those for new groups.
         lower, upper : array-like of shape (n_samples, n_labels), optional
             Bounds of unobserved degrees, NaN = none. The model learns from what is expected of
             such degrees between their bounds.
@@ -51,7 +57,8 @@ class IntervalMixin(DistributionEstimator):
         self
         """
         self._refuse_limits(lower, upper, sums)
-        self._fit(X, y, sample_weight, lower=lower, upper=upper, sums=sums)
+        groups = None if groups is None else group_numbers(groups, np.shape(y)[0])
+        self._fit(X, y, sample_weight, groups=groups, lower=lower, upper=upper, sums=sums)
         self._predict_weightless(X, sample_weight)
         return self
 
@@ -157,13 +164,15 @@ class IntervalMixin(DistributionEstimator):
 
         Parameters
         ----------
-        X, y, lower, upper, sums
+        X, y : array-like
             As for `complete`.
         coverage : float, default=0.9
             The share of unobserved degrees that should lie in their intervals, in (0, 1).
         joint : bool, default=False
             Whether it is the share of rows all of whose unobserved degrees should lie in their
             intervals, which are wider then.
+        lower, upper, sums : array-like and dict, optional
+            As for `complete`.
 
         Returns
         -------
@@ -187,12 +196,14 @@ class IntervalMixin(DistributionEstimator):
 
         Parameters
         ----------
-        X, y, lower, upper, sums
+        X, y : array-like
             As for `complete`. Dask collections are loaded into memory.
         n_draws : int
             The number of completed tables.
         random_state : int, RandomState instance, Generator or None, default=None
             An int makes the draws reproducible to the bit.
+        lower, upper, sums : array-like and dict, optional
+            As for `complete`.
 
         Returns
         -------
@@ -204,6 +215,59 @@ class IntervalMixin(DistributionEstimator):
         rows, predicted = self._rows_to_fill(X, y, lower, upper, sums)
         draws = self._draw(rows, predicted, n_draws, seed)
         return [like(y, table) for table in draws] if hasattr(y, "columns") else draws
+
+    def sample(self, X, n_draws=100, random_state=None) -> Any:
+        """Draw distributions that rows may have: several for each, all labels of a row together.
+
+        They are what `draw` gives for rows of which no degree is known.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        n_draws : int, default=100
+            The number of draws.
+        random_state : int, RandomState instance, Generator or None, default=None
+            An int makes the draws reproducible to the bit.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_labels) or list of frames
+            The draws; a list of as many frames if `X` is a frame and the labels have names.
+        """
+        self._check_draws(n_draws)
+        nothing = np.full(np.shape(self.predict(X)), np.nan)
+        return self.draw(X, framed(X, nothing, self.label_names_), n_draws, random_state)
+
+    def predict_quantiles(self, X, quantiles=(0.1, 0.5, 0.9)) -> Any:
+        """Predict quantiles of each degree, from the errors of held-out predictions of its label.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        quantiles : sequence of float, default=(0.1, 0.5, 0.9)
+            The levels, between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_quantiles, n_samples, n_labels) or list of frames
+            Within [0, 1]; degrees of a row need not sum to 1. A list of as many frames if `X` is a
+            frame and the labels have names.
+        """
+        self._check_held_out("quantiles")
+        for level in quantiles:
+            check_number("Each of the quantiles", level, above=0, below=1)
+        predicted = self.predict(X)
+        found = self._quantiles(X, np.asarray(predicted), quantiles)
+        return [like(predicted, each) for each in found] if hasattr(X, "columns") else found
+
+    def _quantiles(self, X, predicted, levels):
+        """Return quantiles of the degrees of rows whose predictions are known."""
+        labels, scale = self.held_out_sample_.label_errors(self._spread_features(X))
+        pairs = zip(labels, predicted.T, strict=True)
+        found = [[label.quantile(p, q, scale) for q in levels] for label, p in pairs]
+        return np.stack(found, axis=-1)
 
     def _check_draws(self, n_draws):
         check_number("n_draws", n_draws, low=1, integer=True)
@@ -267,94 +331,4 @@ def check_coverage(coverage) -> None:
         raise ValueError(
             f"coverage must be a number between 0 and 1, got {coverage!r}; 0.9 (--uncertainty 0.9 "
             "on the command line) asks for intervals that contain about 9 in 10 shares."
-        )
-
-
-def complete(estimator, X, y, **known) -> Any:
-    """Fill the unobserved degrees of `y` with an estimator, or with one inside of a pipeline.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted: one of this library, a scikit-learn `Pipeline` that ends in one, or a search such
-        as `GridSearchCV` over either.
-    X : array-like or frame of shape (n_samples, n_features)
-        The features, as they were given to its `fit`.
-    y : array-like or frame of shape (n_samples, n_labels)
-        Degrees, NaN = unobserved.
-    **known
-        Bounds and sums of unobserved degrees: `lower`, `upper` and `sums` of its `complete`.
-
-    Returns
-    -------
-    ndarray or frame of shape (n_samples, n_labels)
-        What the `complete` of the estimator returns, of the kind of `y`.
-
-    See Also
-    --------
-    complete_interval : Intervals of the completed degrees, too.
-    draw : Several completed tables.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from inldl import WInLDL, complete
-    >>> X, y = [[10.0], [20.0], [30.0]], [[0.2, 0.8], [0.5, 0.5], [0.7, np.nan]]
-    >>> pipeline = make_pipeline(StandardScaler(), WInLDL()).fit(X, y)
-    >>> complete(pipeline, X, y)[2].round(6).tolist()
-    [0.7, 0.3]
-    """
-    estimator, X = last_step(estimator, X, "complete")
-    return estimator.complete(X, y, **known)
-
-
-def complete_interval(estimator, X, y, coverage=0.9, **known) -> tuple[Any, Any, Any]:
-    """Fill the unobserved degrees of `y`, and give an interval for each.
-
-    The parameters are those of :func:`complete`; `coverage` is the share of unobserved degrees
-    that should lie in their intervals. Returns the completed degrees and the lower and upper ends.
-    """
-    estimator, X = last_step(estimator, X, "complete_interval")
-    return estimator.complete_interval(X, y, coverage, **known)
-
-
-def draw(estimator, X, y, n_draws, random_state=None, **known) -> Any:
-    """Draw completed tables that differ as far as the unobserved degrees are uncertain.
-
-    The parameters are those of :func:`complete`; `n_draws` is the number of tables. Returns an
-    array of shape (n_draws, n_samples, n_labels), or a list of frames if `y` is a frame.
-    """
-    estimator, X = last_step(estimator, X, "draw")
-    return estimator.draw(X, y, n_draws, random_state, **known)
-
-
-def last_step(estimator, X, method) -> tuple[Any, Any]:
-    """Return the estimator of this library inside of another, and the features that it gets."""
-    from sklearn.pipeline import Pipeline  # time that other uses need not pay
-
-    if hasattr(estimator, "best_estimator_"):
-        return last_step(estimator.best_estimator_, X, method)
-    if isinstance(estimator, Pipeline):
-        check_is_fitted(estimator)
-        before = estimator[:-1].transform(X) if len(estimator) > 1 else X
-        return last_step(estimator[-1], before, method)
-    check_able(estimator, method)
-    return estimator, X
-
-
-def check_able(estimator, method) -> None:
-    """Refuse an estimator, fitted or not, that cannot complete rows, or lacks a `method`."""
-    name = type(estimator).__name__
-    if not hasattr(estimator, "complete"):
-        raise ValueError(
-            f"{name} cannot complete rows; end the pipeline in an estimator "
-            "of inldl, such as inldl.AutoInLDL(), or wrap a regressor in "
-            "inldl.methods.RegressorLDL."
-        )
-    if not hasattr(estimator, method):
-        raise ValueError(
-            f"{name} has no intervals and no draws; use inldl.AutoInLDL() or "
-            "inldl.WInLDL(cross_fit=5)."
         )

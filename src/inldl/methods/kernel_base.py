@@ -10,7 +10,6 @@ from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.model_selection import KFold
 
 from inldl.engines import open_rows
 from inldl.engines.base import one_blas_thread, row_blocks
@@ -22,11 +21,12 @@ from inldl.methods.kernel_features import (
     Columns,
     choose_alpha,
     choose_kernel,
+    fold_pairs,
     kernel_features,
     median_distance,
     sample_rows,
 )
-from inldl.methods.parameters import Auto, Count, Jobs
+from inldl.methods.parameters import Auto, Count, Jobs, shared
 from inldl.randomness import seed_from
 from inldl.rows.checks import like
 from inldl.rows.density import GammaDegrees
@@ -42,6 +42,7 @@ from inldl.rows.missingness import (
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
 from inldl.solvers.masked_ridge import leave_one_out
+from inldl.uncertainty.heldout import numbered_folds
 
 MANY = 5000  # rows
 INFORMATIVE = 0.9  # share of the squared error that predictions from features may leave
@@ -70,6 +71,7 @@ class Prepared:
     started: float
     names: dict
     weights: np.ndarray | None = None
+    fold: np.ndarray | None = None  # of each row, if rows of a group are held out together
 
     @cached_property
     def scaled(self) -> np.ndarray:
@@ -98,8 +100,7 @@ class Prepared:
 
     def folds(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, Any]]:
         """Yield a seed, the rows to learn from, the others, and the weights of the former."""
-        folds = KFold(min(FOLDS, len(self.y)), shuffle=True, random_state=self.seed)
-        for i, (train, test) in enumerate(folds.split(self.y)):
+        for i, (train, test) in enumerate(fold_pairs(len(self.y), self.seed, self.fold)):
             weights = None if self.weights is None else self.weights[train]
             yield (self.seed + i) % 2**31, train, test, weights
 
@@ -107,11 +108,13 @@ class Prepared:
         """Return some of the rows."""
         if len(rows) == len(self.y):
             return self
-        weights = None if self.weights is None else self.weights[rows]
-        arrays = {"dense": self.dense[rows], "known": self.known[rows], "y": self.y[rows]}
-        return replace(self, **arrays, weights=weights)
+        names = ("dense", "known", "y", "weights", "fold")
+        arrays = {name: getattr(self, name) for name in names}
+        some: Any = {name: None if a is None else a[rows] for name, a in arrays.items()}
+        return replace(self, **some)
 
 
+@shared
 class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     """Base of estimators that learn from kernel features of scaled columns.
 
@@ -136,19 +139,23 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
 
     _takes_sparse = _takes_chunks = True
 
-    def _open(self, X, y, sample_weight, lower=None, upper=None, sums=None):
+    def _open(self, X, y, sample_weight, groups=None, lower=None, upper=None, sums=None):
         partial = PartialRows.of(y, lower, upper, sums)
         if partial.constrained:
             y = like(y, partial.feasible())
             if sample_weight is not None:
                 partial = partial.take(np.flatnonzero(as_weights(sample_weight))).simplified()
-        return *super()._open(X, y, sample_weight), partial
+        if groups is not None and sample_weight is not None:
+            groups = groups[np.flatnonzero(as_weights(sample_weight))]
+        return *super()._open(X, y, sample_weight), partial, groups
 
-    def _learn(self, X, y, weights, partial):
+    def _learn(self, X, y, weights, partial, groups):
         with one_blas_thread():  # the same sums for any n_jobs
             data = self._prepare(X, y, self.label_names_, weights, partial)
+            if groups is not None:
+                data = replace(data, fold=numbered_folds(groups, FOLDS, data.seed))
             self._fit_prepared(data)
-        self._keep_errors(X, self._learned_from(y, data.known), partial=partial)
+        self._keep_errors(X, self._learned_from(y, data.known), groups, partial=partial)
 
     def _fit_prepared(self, data, **how):
         """Fit to data that this estimator, or the one it is a member of, has checked.
@@ -198,6 +205,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         return replace(data, mechanism=mechanism, y=y)
 
 
+@shared
 class KernelFeatureEstimator(KernelDistributionEstimator):
     """Base of estimators that map rows to features of a kernel, which may be chosen.
 
@@ -226,7 +234,8 @@ class KernelFeatureEstimator(KernelDistributionEstimator):
 
     def _fitted_map(self, data):
         """Choose what is "auto" of the kernel; return the fitted map to its features."""
-        chosen = {"kernel": self.kernel, "scale": self.scale, "weights": data.weights}
+        chosen = {"kernel": self.kernel, "scale": self.scale}
+        chosen |= {"weights": data.weights, "fold": data.fold}
         choice = choose_kernel(data.scaled, data.y, data.seed, self.n_jobs, **chosen)
         self.kernel_, self.scale_ = kernel, scale = choice.kernel, choice.scale
         width = None if kernel == "linear" else data.width(kernel)

@@ -213,8 +213,9 @@ class KernelChoice:
 class KernelTrials:
     """The leave-one-out errors of kernels, for some rows in scaled columns or `of` quantiles."""
 
-    def __init__(self, Z, y, seed, n_jobs, weights, of=""):
+    def __init__(self, Z, y, seed, n_jobs, weights, fold, of=""):
         self.Z, self.y, self.seed, self.n_jobs, self.weights = Z, y, seed, n_jobs, weights
+        self.fold = fold
         self.of, self.single, self.fewest = of, Z.astype(np.float32), (~np.isnan(y)).sum(0).min()
         self.widths, self.errors, self.alphas = {}, {}, {}
 
@@ -234,11 +235,12 @@ class KernelTrials:
         """Return the root of the mean squared residual, at the best penalty."""
         if kernel not in self.widths:
             self.widths[kernel] = median_distance(self.Z, kernel, self.seed)
-        about = kernel, scale, n_landmarks, self.seed, self.widths[kernel]
+        how = kernel, scale, n_landmarks, self.seed, self.widths[kernel]
         # Few rows are fitted so closely that single precision does not tell what is left of them.
         Z = self.single if self.fewest > n_landmarks else self.Z
-        features = kernel_features(self.Z, *about).transform(Z)
-        squares = leave_one_out_errors(features, self.y, ALPHAS, self.n_jobs, self.weights)
+        features = kernel_features(self.Z, *how).transform(Z)
+        about = self.n_jobs, self.weights, self.fold
+        squares = leave_one_out_errors(features, self.y, ALPHAS, *about)
         error = float(np.sqrt(squares.min() / count_known(self.y, self.weights)))
         self.errors[kernel + self.of, scale] = error
         self.alphas[kernel, scale] = float(ALPHAS[squares.argmin()])
@@ -246,7 +248,7 @@ class KernelTrials:
 
 
 def choose_kernel(
-    Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto", weights=None, normal=None
+    Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto", weights=None, normal=None, fold=None
 ) -> KernelChoice:
     """Choose the kernel and its scale, where "auto", by the smallest leave-one-out error.
 
@@ -256,7 +258,8 @@ def choose_kernel(
     if kernel not in ("auto", "rbf") or (kernel == "rbf" and scale != "auto"):
         return KernelChoice(kernel, 1.0 if scale == "auto" else scale)
     rows = sample_rows(y, ROWS_FOR_KERNEL, seed)
-    about = y[rows], seed, n_jobs, None if weights is None else weights[rows]
+    weights, fold = (None if each is None else each[rows] for each in (weights, fold))
+    about = y[rows], seed, n_jobs, weights, fold
     trials, errors, other_scale = KernelTrials(Z[rows], *about), {}, scale
     if scale == "auto":
         scale, other_scale = SCALES[len(SCALES) // 2], 1.0
@@ -275,13 +278,14 @@ def choose_kernel(
     return KernelChoice(*found, errors, trials.alphas[found], bool(trials.of))
 
 
-def choose_alpha(features, y, seed, n_jobs=None, weights=None) -> float:
+def choose_alpha(features, y, seed, n_jobs=None, weights=None, fold=None) -> float:
     """Return the penalty with the smallest leave-one-out error."""
     rows = sample_rows(y, ROWS_FOR_ALPHA, seed)
     if len(rows) < len(y):
         features, y = features[rows], y[rows]
-        weights = None if weights is None else weights[rows]
-    return float(ALPHAS[np.argmin(leave_one_out_errors(features, y, ALPHAS, n_jobs, weights))])
+        weights, fold = (None if each is None else each[rows] for each in (weights, fold))
+    errors = leave_one_out_errors(features, y, ALPHAS, n_jobs, weights, fold)
+    return float(ALPHAS[np.argmin(errors)])
 
 
 class KernelMap:
@@ -319,6 +323,13 @@ class KernelMap:
         return features.astype(X.dtype, copy=False)
 
 
+def fold_pairs(n, seed, fold=None, most=FOLDS) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the rows outside and inside of each fold; of random ones, if rows have no number."""
+    if fold is not None:
+        return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in np.unique(fold)]
+    return list(KFold(min(most, n), shuffle=True, random_state=seed).split(np.empty(n)))
+
+
 class SoftmaxFolds:
     """Softmax regressions without each fold of the rows, and with all rows.
 
@@ -326,12 +337,11 @@ class SoftmaxFolds:
     with holes `ratios` may be all that is known.
     """
 
-    def __init__(self, features, y, weights, squares, seed, n_jobs, ratios=False):
+    def __init__(self, features, y, weights, squares, seed, n_jobs, ratios=False, fold=None):
         self.features, self.y, self.weights, self.ratios = features, y, weights, ratios
         self.squares, self.seed, self.n_jobs = squares, seed, n_jobs
         self.starts = None
-        folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=seed)
-        self.pairs = list(folds.split(y))
+        self.pairs = fold_pairs(len(y), seed, fold)
 
     def best_alpha(self) -> float:
         """Return the penalty with the smallest squared error at what is known of held-out rows.

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl.methods.base import DistributionEstimator, error_at
 from inldl.methods.baselines import open_as_given
-from inldl.methods.intervals import complete, complete_interval, draw
 from inldl.methods.parameters import Count, check_parameters, parameters
+from inldl.methods.pipelines import complete, complete_interval, draw
 from inldl.methods.winldl import WInLDL
 from inldl.metrics import METRICS
 from inldl.metrics.registry import measure_any
@@ -148,20 +148,66 @@ class TunedLDL(DistributionEstimator):
                 yield {**before, name: value}
 
     def _predict(self, X):
-        return self.estimator_.predict(X)
+        predicted = self.estimator_.predict(X)
+        return predicted.to_numpy() if hasattr(predicted, "to_numpy") else predicted
 
     def complete(self, X, y, **known) -> Any:
-        """Fill the unobserved degrees of `y`, as the method does."""
+        """Fill the unobserved degrees of `y`, as the method does.
+
+        Parameters
+        ----------
+        X, y : array-like
+            As for the `complete` of the method.
+        **known
+            Bounds and sums of unobserved degrees: `lower`, `upper` and `sums`.
+
+        Returns
+        -------
+        ndarray or frame of shape (n_samples, n_labels)
+            What the method returns.
+        """
         check_is_fitted(self)
         return complete(self.estimator_, X, y, **known)
 
     def complete_interval(self, X, y, coverage=0.9, **known) -> tuple[Any, Any, Any]:
-        """Fill the unobserved degrees of `y` and give intervals, if the method does."""
+        """Fill the unobserved degrees of `y` and give intervals, if the method does.
+
+        Parameters
+        ----------
+        X, y : array-like
+            As for the `complete_interval` of the method.
+        coverage : float, default=0.9
+            The share of unobserved degrees that should lie in their intervals, in (0, 1).
+        **known
+            Bounds and sums of unobserved degrees: `lower`, `upper` and `sums`.
+
+        Returns
+        -------
+        completed, lower, upper : ndarray or frame of shape (n_samples, n_labels)
+            What the method returns.
+        """
         check_is_fitted(self)
         return complete_interval(self.estimator_, X, y, coverage, **known)
 
     def draw(self, X, y, n_draws, random_state=None, **known) -> Any:
-        """Draw completed tables, if the method does."""
+        """Draw completed tables, if the method does.
+
+        Parameters
+        ----------
+        X, y : array-like
+            As for the `draw` of the method.
+        n_draws : int
+            The number of completed tables.
+        random_state : int, RandomState instance, Generator or None, default=None
+            An int makes the draws reproducible to the bit.
+        **known
+            Bounds and sums of unobserved degrees: `lower`, `upper` and `sums`.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_labels) or list of frames
+            What the method returns.
+        """
         check_is_fitted(self)
         return draw(self.estimator_, X, y, n_draws, random_state, **known)
 

@@ -27,6 +27,7 @@ from inldl.methods.parameters import (
     NotNegative,
     Positive,
     parameters,
+    shared,
 )
 from inldl.progress import report
 from inldl.randomness import seed_from
@@ -42,6 +43,7 @@ from inldl.uncertainty.heldout import predict_held_out
 from inldl.weighting import get_weighting
 
 
+@shared
 class LinearDistributionEstimator(DistributionEstimator):
     """Base of estimators that predict the projection of a linear function.
 
@@ -79,11 +81,11 @@ class LinearDistributionEstimator(DistributionEstimator):
 
     _takes_sparse = _takes_chunks = True
 
-    def _open(self, X, y, sample_weight, lower=None, upper=None, sums=None):
+    def _open(self, X, y, sample_weight, groups=None, lower=None, upper=None, sums=None):
         header, arrays = PartialRows.open(X, y, lower, upper, sums, sample_weight)
-        return open_rows(self, X, y, fitting=True, arrays=arrays), header
+        return open_rows(self, X, y, fitting=True, arrays=arrays), header, groups
 
-    def _learn(self, rows, header):
+    def _learn(self, rows, header, groups=None):
         self._solve(self._problem(), rows)
 
     def _solve(self, problem, rows):
@@ -268,7 +270,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     known: Known = "degrees"
     tunable: ClassVar = {"ridge": (1e-5, 1e-3, 1e-2, 0.1, 1.0, 10.0)}
 
-    def _learn(self, rows, header):
+    def _learn(self, rows, header, groups):
         self._check_rows(rows)
         problem, features = self._problem(header, self._starting_point(rows)), None
         if self.kernel is not None:
@@ -277,7 +279,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             problem = replace(problem, features=features, keep_features=size <= KEPT_BYTES)
         result = self._solve(problem, rows)
         self.map_, self.ridge_ = features, result.shared.regression.ridge
-        self._hold_out(rows, header)
+        self._hold_out(rows, header, groups)
 
     def _check_rows(self, rows):
         """Refuse rows that cannot be learned from with these parameters."""
@@ -331,20 +333,21 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         with one_blas_thread():
             return KernelMap().fit(rows, self.kernel, self.n_landmarks, seed, self.n_jobs)
 
-    def _hold_out(self, rows, header):
+    def _hold_out(self, rows, header, groups):
         """Predict the rows without having seen them, if asked to, and keep the errors."""
         self.held_out_ = partial = None
         if self.cross_fit is not None:
             weights = rows.arrays.get("sample_weight")
             if weights is not None:
-                rows = rows.take(np.flatnonzero(weights))
+                kept = np.flatnonzero(weights)
+                rows, groups = rows.take(kept), None if groups is None else groups[kept]
                 weights = rows.arrays["sample_weight"].ravel()
             partial, y = replace(header.block(rows.y, **rows.arrays), weight=None), rows.y
             if partial.constrained:  # parts of the rows are learned from as they are expected
                 y = np.where(partial.limited, GammaDegrees.learn(partial).fill(partial)[0], y)
             plain, folds = clone(self).set_params(cross_fit=None), self.cross_fit
-            self.held_out_ = predict_held_out(plain, rows.X, y, folds, sample_weight=weights)
-        self._keep_errors(rows.X, self._learned_from(rows.y, rows.y), partial=partial)
+            self.held_out_ = predict_held_out(plain, rows.X, y, folds, groups, weights)
+        self._keep_errors(rows.X, self._learned_from(rows.y, rows.y), groups, partial=partial)
 
     def _to_onnx(self, graph, features):
         if self.map_ is not None:

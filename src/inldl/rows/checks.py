@@ -112,10 +112,17 @@ def check_2d(y: Any, name: str = "y") -> None:
 
 def label_names(y: Any) -> Array | None:
     """Return the column names of a frame as an array of str, or None."""
-    columns = getattr(y, "columns", None)
+    columns = _columns(y)
     if columns is None or not all(isinstance(c, str) for c in columns):
         return None
     return np.asarray(list(columns), dtype=object)
+
+
+def _columns(a: Any) -> Any:
+    """Return the names of the columns of a frame or table, or None."""
+    if type(a).__module__.startswith("pyarrow"):
+        return getattr(a, "column_names", None)
+    return getattr(a, "columns", None)
 
 
 def names_or_numbers(y: Any) -> Array:
@@ -144,15 +151,19 @@ def check_label_names(model: Any, given: Any) -> None:
 
 def like(template: Any, values: Any) -> Any:
     """Return `values` as a frame with the index and columns of `template`, if that is a frame."""
-    return framed(template, values, getattr(template, "columns", None))
+    return framed(template, values, _columns(template))
 
 
 def framed(rows: Any, values: Any, columns: Any) -> Any:
-    """Return `values` as a frame of the kind of `rows`, with its index, if that is a frame."""
-    if hasattr(rows, "columns") and hasattr(rows, "index"):
-        return type(rows)(values, index=rows.index, columns=columns)
-    if label_names(rows) is None:  # an array, or a table of another library
+    """Return `values` as a frame of the kind of `rows`, with its index, if both have columns."""
+    if columns is None or _columns(rows) is None:
         return values
+    if hasattr(rows, "index"):
+        return type(rows)(values, index=rows.index, columns=columns)
+    if label_names(rows) is None:  # a table of another library
+        return values
+    if hasattr(rows, "from_pydict"):  # of pyarrow
+        return type(rows).from_pydict(dict(zip(columns, np.transpose(values), strict=True)))
     return type(rows)(values, schema=list(columns), orient="row")  # of polars
 
 
@@ -163,6 +174,7 @@ class DegreeFacts(NamedTuple):
     seen: Array  # which labels are observed
     outside: str = ""  # where the first degree outside [0, 1] is
     off: str = ""  # else the first complete row that does not sum to 1
+    percent: bool | None = False  # whether complete rows sum to 100; None if there are none
 
 
 def degree_facts(y: Array, first_row: int = 0, sample_weight: Any = None) -> DegreeFacts:
@@ -182,7 +194,17 @@ def degree_facts(y: Array, first_row: int = 0, sample_weight: Any = None) -> Deg
         for row in np.flatnonzero(is_off(np.abs(sums - 1), y))[:1]:
             first = f"first row {number[row]} (sum {sums[row]:.6g})"
             off = f"complete rows of y do not sum to 1, {first}"
-    return DegreeFacts(len(y), ~np.isnan(np.fmax.reduce(y, axis=0)), outside, off)
+    percent = _are_percentages(y) if outside else False
+    return DegreeFacts(len(y), ~np.isnan(np.fmax.reduce(y, axis=0)), outside, off, percent)
+
+
+def _are_percentages(y: Array) -> bool | None:
+    """Say whether complete rows sum to 100, but for rounding; None if no row is complete."""
+    whole = y[~np.isnan(y).any(axis=1)] / 100
+    if not len(whole):
+        return None
+    exact = not is_off(np.abs(whole.sum(axis=1) - 1), whole).any()
+    return exact and bool(np.fmin.reduce(y, axis=None) >= 0)
 
 
 def check_degrees(facts: Sequence[DegreeFacts], names: Any) -> None:
@@ -200,10 +222,16 @@ def check_degrees(facts: Sequence[DegreeFacts], names: Any) -> None:
         )
     problems = [*(found.outside for found in facts), *(found.off for found in facts)]
     problem = next(filter(None, problems), "")
+    found = {each.percent for each in facts if each.n_rows}
+    if True in found and False not in found:
+        raise DataError(
+            "The complete rows of y sum to 100, as percentages do, but degrees are shares of 1: "
+            "divide y by 100."
+        )
     if problem:
         warn_user(
-            f"{problem}; degrees are shares of a whole: divide each complete row by its sum, "
-            "and mark unobserved degrees with NaN, not 0."
+            f"{problem}; degrees are shares of a whole: divide percentages by 100 and other "
+            "complete rows by their sums, and mark unobserved degrees with NaN, not 0."
         )
 
 

@@ -25,6 +25,7 @@ from inldl.rows.checks import (
 )
 
 Array = np.ndarray
+_NO_GROUP = {"None", "nan", "NaT", "<NA>"}  # as text
 TOO_LARGE = (
     "The squares of the features overflow; scale X first, for example with "
     "sklearn.preprocessing.StandardScaler."
@@ -99,14 +100,60 @@ def validate_weighted_fit(
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _validate_data(*arguments: Any, **options: Any) -> Any:
+def _validate_data(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Validate as scikit-learn does, which adds up large numbers only to see if one is NaN."""
-    return validate_data(*arguments, **options)
+    try:
+        return validate_data(estimator, X, *y, **options)
+    except (TypeError, ValueError):
+        names = label_names(X)
+        for name in () if names is None else names:
+            _refuse_cells(np.asarray(X[name], dtype=object), name, type(estimator).__name__)
+        raise
+
+
+def _refuse_cells(column: Array, name: str, method: str) -> None:
+    """Refuse a column of a frame with a cell that is no number, and say what takes it."""
+    for row, cell in enumerate(column):
+        try:
+            missing = np.isnan(float(cell))
+        except (TypeError, ValueError):
+            missing = True
+        if missing:
+            raise DataError(
+                "Column {column} of X has {cell} in {row}, which is no number; inldl.TableModel("
+                "{method}()) takes text, categories, dates and missing values.",
+                column=name,
+                row=row,
+                cell=repr(cell),
+                method=method,
+            )
 
 
 def validate_features(estimator: Any, X: Any, **options: Any) -> Any:
     """Return the features of rows to predict, which must be those of the fit."""
+    if _is_checked(estimator, X):
+        return X
     return _validate_data(estimator, X, reset=False, **options)
+
+
+def group_numbers(groups: Any, n: int) -> Array:
+    """Return the number of the group of each row; refuse rows without one."""
+    groups = np.asarray(groups, dtype=object)
+    if groups.shape != (n,):
+        raise ValueError(f"groups must name one group for each of {n} rows, got {groups.shape}.")
+    for row, name in enumerate(groups):
+        if not isinstance(name, str) and str(name) in _NO_GROUP:
+            raise ValueError(f"Row {row} has no group; name one for each row.")
+    return np.unique(groups.astype(str), return_inverse=True)[1]
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _is_checked(estimator: Any, X: Any) -> bool:
+    """Say at once, for a single row, whether X is what scikit-learn's validation would return."""
+    plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS
+    if not plain or not len(X) or hasattr(estimator, "feature_names_in_"):
+        return False
+    return X.shape[1] == estimator.n_features_in_ and bool(np.isfinite(X.sum()))
 
 
 def note_columns(estimator: Any, X: Any, *, reset: bool) -> None:

@@ -56,18 +56,25 @@ class LandmarkKernel:
     gamma: float  # its width
     components_: Array  # (m, k) the landmarks: rows in the same columns as those that are mapped
 
-    def __call__(self, Z: Array, out: Array | None = None) -> Array:
-        """Return the kernel matrix, rows x landmarks, of a few rows in their precision."""
+    def __call__(self, Z: Array, out: Array | None = None, n: int | None = None) -> Array:
+        """Return the kernel matrix, rows x landmarks, of a few rows in their precision.
+
+        If `n` is given, it is 0 but for the first `n` rows.
+        """
         L, gamma = self.components_.astype(Z.dtype, copy=False), Z.dtype.type(self.gamma)
         out = np.empty((len(Z), len(L)), Z.dtype) if out is None else out
         if self.kernel == "laplacian":
-            kernels.l1_distances(Z, np.ascontiguousarray(L.T), out)
-            out *= -gamma
+            kernels.l1_distances(Z[:n], np.ascontiguousarray(L.T), out[:n])
+            out[:n] *= -gamma
         else:
             np.matmul(Z, (2 * gamma * L).T, out=out)
-            out -= gamma * np.einsum("ij,ij->i", Z, Z)[:, None]
-            out -= gamma * np.einsum("ij,ij->i", L, L)
-        return np.exp(out, out=out)
+            Z, some = Z[:n], out[:n]
+            some -= gamma * np.einsum("ij,ij->i", Z, Z)[:, None]
+            some -= gamma * np.einsum("ij,ij->i", L, L)
+        np.exp(out[:n], out=out[:n])
+        if n is not None:
+            out[n:] = 0
+        return out
 
     def pieces(self, Z: Array, dtype: Any = None) -> Iterator[tuple[slice, Array]]:
         """Yield the kernel matrix, some rows at a time, and which rows these are.
@@ -84,7 +91,7 @@ class LandmarkKernel:
             np.clip(
                 Z[rows], -FARTHEST, FARTHEST, out=near[: rows.stop - start], casting="same_kind"
             )
-            yield rows, self(near, room)
+            yield rows, self(near, room, rows.stop - start)
 
 
 @dataclass(frozen=True)

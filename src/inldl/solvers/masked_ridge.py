@@ -120,15 +120,21 @@ def leave_one_out_errors(
     alphas: Array,
     n_jobs: int | None = None,
     weights: Array | None = None,
+    fold: Array | None = None,
 ) -> Array:
     """Return the summed squared leave-one-out residuals, one number per alpha.
 
     They are those of all observed degrees, and those of the sums of the holes of a row. The
     latter are divided by the number of holes, since the errors of as many regressions add up in
     them. A label with fewer than two observed degrees says nothing. Threads run over the labels.
-    Rows count as much as their weights say.
+    Rows count as much as their weights say. Where rows have the number of a `fold`, all rows of
+    one are left out together.
     """
     C = y.shape[1]
+    if fold is not None:
+        parts = leave_out_folds(features, y, alphas, fold, weights)
+        cells, own = map(PartialRows(y).cells, parts), 1.0 if weights is None else weights
+        return np.array([np.sum(own * np.nansum((a - b) ** 2, axis=1)) for a, b in cells])
 
     def regression(j: int) -> LabelSpectrum:
         label = LabelSpectrum.of_rows(features, y[:, j], weights)
@@ -177,12 +183,15 @@ def leave_one_out(
     alpha: float,
     n_jobs: int | None = None,
     weights: Array | None = None,
+    fold: Array | None = None,
 ) -> Array:
     """Return a prediction for each row and label, made without that row's degrees.
 
     Where no degree of the label is left to learn from it is 1/C. The predictions are not
-    projected.
+    projected. They are made without all rows of a `fold`, if rows have the number of one.
     """
+    if fold is not None:
+        return leave_out_folds(features, y, np.array([alpha]), fold, weights)[0]
 
     def predict(column: Array) -> Array:
         count = np.count_nonzero(~np.isnan(column))
@@ -193,6 +202,21 @@ def leave_one_out(
         return out
 
     return np.column_stack(Parallel(n_jobs, prefer="threads")(delayed(predict)(c) for c in y.T))
+
+
+def leave_out_folds(
+    features: Array, y: Array, alphas: Array, fold: Array, weights: Array | None = None
+) -> Array:
+    """Return predictions, alphas x rows x labels, made without the rows of the same fold."""
+    out = np.empty((len(alphas), *y.shape))
+    for number in np.unique(fold):
+        test = np.flatnonzero(fold == number)
+        for j, column in enumerate(np.where(fold == number, np.nan, y.T)):
+            label = LabelSpectrum.of_rows(features, column, weights)
+            if not label.numbers[2]:
+                label.numbers[0] = 1 / y.shape[1]
+            out[:, test, j] = label.predict(features, test, alphas).T
+    return out
 
 
 def _leave_out_each(features: Array, column: Array, alpha: float, weights: Array | None) -> Array:

@@ -11,7 +11,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from inldl.completion.asking import choose_questions
-from inldl.methods.intervals import check_able, check_coverage, last_step
+from inldl.methods.intervals import check_coverage
+from inldl.methods.pipelines import check_able, last_step
 from inldl.rows.checks import as_degrees, check_choice, check_number, names_or_numbers
 from inldl.tables.filled_rows import RowsToFill
 from inldl.tables.model import TableModel

@@ -36,6 +36,7 @@ from inldl.uncertainty.spells import LAST_TIMES
 
 Array = np.ndarray
 MOST_HELD_OUT = 20_000  # held out to judge a model: more would not move its error noticeably
+DRAWS = 200  # that tell quantiles
 TOLD_FOLDS = 2  # of fits for each trial, for methods without held-out predictions of their own
 STEPS_AHEAD = 1.5  # of usual length: errors were measured of times that are as near as that
 
@@ -133,6 +134,11 @@ class WithPanel(IntervalMixin, DistributionEstimator):
         known = PartialRows.of(as_degrees(y), lower, upper, sums, label_names(y))
         found = self.rows_to_fill(X, known)
         return found.rows, found.predicted
+
+    def _quantiles(self, X, predicted, levels):
+        if self.panel_ is None:
+            return super()._quantiles(X, predicted, levels)
+        return np.quantile(np.asarray(self.sample(X, DRAWS, 0)), levels, axis=0)
 
     def _intervals(self, X, predicted, coverage):
         if self.panel_ is None:

@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing
 from inldl.errors import DataError
 from inldl.rows.checks import WEIGHTLESS
 from inldl.rows.density import constant_distribution, mean_degrees
-from inldl.rows.inputs import as_weights, check_rows
+from inldl.rows.inputs import as_weights, check_rows, group_numbers
 from inldl.rows.panel import Panel
 from inldl.rows.partial import PartialRows
 from inldl.tables.columns import as_frame, level_name
@@ -267,17 +267,6 @@ def weights_notes(name, n_left_out, weights, votes) -> list[str]:
             note += f": one of {many} counts {ratio:.2g} times as much as one of {few}"
         notes.append(f"{note}.")
     return notes
-
-
-def group_numbers(groups, n) -> np.ndarray:
-    """Return the number of the group of each row; refuse rows without one."""
-    groups = np.asarray(groups, dtype=object)
-    if groups.shape != (n,):
-        raise ValueError(f"groups must name one group for each of {n} rows, got {groups.shape}.")
-    empty = np.flatnonzero(pd.isna(groups))
-    if empty.size:
-        raise ValueError(f"Row {empty[0]} has no group; name one for each row.")
-    return np.unique(groups.astype(str), return_inverse=True)[1]
 
 
 def copies_notes(n_copies) -> list[str]:

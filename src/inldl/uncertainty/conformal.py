@@ -96,6 +96,13 @@ class LabelErrors:
         below, above = self._reach(coverage)
         return self._interval(predicted, below * scale, above * scale)
 
+    def quantile(self, predicted: Array, level: float, scale: Array | float = 1.0) -> Array:
+        """Return a quantile of the degrees about predictions; 0 or 1 if there are no errors."""
+        if not len(self.errors):
+            return np.full(len(predicted), float(level > 0.5))
+        error = np.quantile(self.errors, level, method="weibull")
+        return (predicted + error * scale * self.size(predicted)).clip(0, 1)
+
     def _reach(self, coverage: float) -> tuple[float, float]:
         """Return how many sizes an interval reaches below and above a prediction.
 
@@ -129,7 +136,7 @@ class SizeForest:
 
     def __init__(self, features: Array, sizes: Array, folds: Array, seed: int = 0) -> None:
         leaf = max(2, min(SIZE_LEAF, len(sizes) // 10))
-        how = {"n_trees": SIZE_TREES, "min_leaf": leaf, "seed": seed, "max_features": 1.0}
+        how: Any = {"n_trees": SIZE_TREES, "min_leaf": leaf, "seed": seed, "max_features": 1.0}
         self.mean, self._forest = sizes.mean(), None
         expected = np.full(len(sizes), self.mean)
         if len(sizes) >= FEWEST_ERRORS:

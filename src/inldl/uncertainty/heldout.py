@@ -68,6 +68,14 @@ def predict_held_out(
     return out
 
 
+def numbered_folds(groups: Array, n_folds: int, seed: int) -> Array:
+    """Return the number of the fold of each row; rows of a group are in one fold."""
+    names, group = np.unique(groups, return_inverse=True)
+    if len(names) < 2:
+        raise ValueError("All rows are of one group; held-out predictions need at least two.")
+    return np.random.default_rng(seed).permutation(len(names))[group] % n_folds
+
+
 def fit_weighted(estimator: Any, X: Any, y: Any, weights: Array | None, **known: Any) -> Any:
     """Fit an estimator, with what else is known; refuse weights if it knows none."""
     if weights is None:
@@ -208,6 +216,16 @@ class HeldOutSample:
         times = np.diff(np.round(ends), prepend=0).astype(int)
         row, label = np.repeat(row, times), np.repeat(label, times)
         return HiddenCells(row, label, self.left[row], self.degrees[row, label])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is stored: not what was learned from it, which is ten times as large."""
+        return {k: v for k, v in vars(self).items() if k != "_learned" or "_travels" in vars(self)}
+
+    def with_learned(self) -> HeldOutSample:
+        """Return a copy that takes what was learned along, to workers."""
+        found = replace(self)
+        vars(found).update(_learned=vars(self).get("_learned", {}), _travels=True)
+        return found
 
     def learned(self, name: str, learn: Callable[[HeldOutSample], Any]) -> Any:
         """Return what `learn` makes of the rows, and keep it under a name for the next time."""

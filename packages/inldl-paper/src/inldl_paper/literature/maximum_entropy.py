@@ -12,6 +12,7 @@ from inldl.methods.parameters import (
     CountOrZero,
     NotNegative,
     parameters,
+    shared,
 )
 from inldl.rows.checks import FLOATS
 from inldl.rows.inputs import check_predictable, validate_features
@@ -23,6 +24,7 @@ from inldl_paper.solvers.maximum_entropy import (
 )
 
 
+@shared
 class SoftmaxDistributionEstimator(DistributionEstimator):
     """Base of estimators that predict the softmax of a linear function.
 

@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 from inldl import TableModel, WInLDL, complete, complete_interval, hide
 from inldl.datasets import make_distributions
-from inldl.methods import ConstantLDL
-from inldl.metrics import mae, scorer
+from inldl.methods import ConstantLDL, draw_scorer
+from inldl.metrics import crps, energy_score, mae, scorer
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +99,17 @@ def test_a_model_predicts_what_is_of_the_kind_of_the_features(data, kind):
     if kind != "array":
         assert list(predicted.columns) == [f"label {j}" for j in range(3)]
     assert model.influence(given, y).shape == (3, 3)
+
+
+@pytest.mark.parametrize("score", [crps, energy_score])
+def test_proper_scores_judge_draws_of_new_rows(data, score):
+    X, y = data
+    pipeline = make_pipeline(StandardScaler(), WInLDL(cross_fit=3))
+    scoring = draw_scorer(score, n_draws=20)
+    good, bad = (
+        cross_val_score(pipeline, each, y, scoring=scoring, cv=2).mean() for each in (X, X[::-1])
+    )
+    assert bad < good < 0
+    fitted = pipeline.fit(X, y)
+    draws = fitted[-1].sample(fitted[:-1].transform(X), 20, random_state=0)
+    assert scoring(fitted, X, y) == -score(y, draws)

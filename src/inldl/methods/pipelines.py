@@ -1,0 +1,122 @@
+"""Complete rows and draw tables with an estimator inside of a pipeline or a search."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from inldl.metrics import crps
+
+
+def complete(estimator, X, y, **known) -> Any:
+    """Fill the unobserved degrees of `y` with an estimator, or with one inside of a pipeline.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted: one of this library, a scikit-learn `Pipeline` that ends in one, or a search such
+        as `GridSearchCV` over either.
+    X : array-like or frame of shape (n_samples, n_features)
+        The features, as they were given to its `fit`.
+    y : array-like or frame of shape (n_samples, n_labels)
+        Degrees, NaN = unobserved.
+    **known
+        Bounds and sums of unobserved degrees: `lower`, `upper` and `sums` of its `complete`.
+
+    Returns
+    -------
+    ndarray or frame of shape (n_samples, n_labels)
+        What the `complete` of the estimator returns, of the kind of `y`.
+
+    See Also
+    --------
+    complete_interval : Intervals of the completed degrees, too.
+    draw : Several completed tables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from inldl import WInLDL, complete
+    >>> X, y = [[10.0], [20.0], [30.0]], [[0.2, 0.8], [0.5, 0.5], [0.7, np.nan]]
+    >>> pipeline = make_pipeline(StandardScaler(), WInLDL()).fit(X, y)
+    >>> complete(pipeline, X, y)[2].round(6).tolist()
+    [0.7, 0.3]
+    """
+    estimator, X = last_step(estimator, X, "complete")
+    return estimator.complete(X, y, **known)
+
+
+def complete_interval(estimator, X, y, coverage=0.9, **known) -> tuple[Any, Any, Any]:
+    """Fill the unobserved degrees of `y`, and give an interval for each.
+
+    The parameters are those of :func:`complete`; `coverage` is the share of unobserved degrees
+    that should lie in their intervals. Returns the completed degrees and the lower and upper ends.
+    """
+    estimator, X = last_step(estimator, X, "complete_interval")
+    return estimator.complete_interval(X, y, coverage, **known)
+
+
+def draw(estimator, X, y, n_draws, random_state=None, **known) -> Any:
+    """Draw completed tables that differ as far as the unobserved degrees are uncertain.
+
+    The parameters are those of :func:`complete`; `n_draws` is the number of tables. Returns an
+    array of shape (n_draws, n_samples, n_labels), or a list of frames if `y` is a frame.
+    """
+    estimator, X = last_step(estimator, X, "draw")
+    return estimator.draw(X, y, n_draws, random_state, **known)
+
+
+def draw_scorer(score=crps, n_draws=100) -> Callable[..., float]:
+    """Make a scorer for ``cross_val_score`` and the like that judges draws of new rows.
+
+    Parameters
+    ----------
+    score : callable, default=inldl.metrics.crps
+        A proper score: `inldl.metrics.crps` or `inldl.metrics.energy_score`.
+    n_draws : int, default=100
+        The draws of each row, from `sample` of the estimator at the end of a pipeline or search.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)``: the score with a minus sign, since higher must be better.
+    """
+    return partial(_judge_draws, score, n_draws)
+
+
+def _judge_draws(score, n_draws, estimator, X, y):
+    estimator, X = last_step(estimator, X, "sample")
+    return -score(y, estimator.sample(X, n_draws, random_state=0))
+
+
+def last_step(estimator, X, method) -> tuple[Any, Any]:
+    """Return the estimator of this library inside of another, and the features that it gets."""
+    from sklearn.pipeline import Pipeline  # time that other uses need not pay
+
+    if hasattr(estimator, "best_estimator_"):
+        return last_step(estimator.best_estimator_, X, method)
+    if isinstance(estimator, Pipeline):
+        check_is_fitted(estimator)
+        before = estimator[:-1].transform(X) if len(estimator) > 1 else X
+        return last_step(estimator[-1], before, method)
+    check_able(estimator, method)
+    return estimator, X
+
+
+def check_able(estimator, method) -> None:
+    """Refuse an estimator, fitted or not, that cannot complete rows, or lacks a `method`."""
+    name = type(estimator).__name__
+    if not hasattr(estimator, "complete"):
+        raise ValueError(
+            f"{name} cannot complete rows; end the pipeline in an estimator "
+            "of inldl, such as inldl.AutoInLDL(), or wrap a regressor in "
+            "inldl.methods.RegressorLDL."
+        )
+    if not hasattr(estimator, method):
+        raise ValueError(
+            f"{name} has no intervals and no draws; use inldl.AutoInLDL() or "
+            "inldl.WInLDL(cross_fit=5)."
+        )
