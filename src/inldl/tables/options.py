@@ -120,9 +120,10 @@ class ColumnOptions(FileOptions):
         of all rows, such as 24. The column is a feature only if `features` names it.
     column_totals : str, path or dict, default=None
         For counts: the total of each label over all rows, which completed tables have. "last-row"
-        if the last row of the table holds them, a file with one row of totals under the names of
-        the labels, or a dict from labels to totals. A total may be missing, or a text with bounds
-        such as "<500". The row of totals is not learned from.
+        if the last row of the table holds them, "rows" if the rows do that are found to be sums of
+        others, a file with one row of totals under the names of the labels, or a dict from labels
+        to totals. A total may be missing, or a text with bounds such as "<500". Rows that are
+        totals or means of others are not learned from, but with "none".
     parent : str, default=None
         For counts: the column that names the row of which a row is a part, such as its region;
         `id` says which column holds the names. Rows sum to the row that they are part of, which
@@ -153,7 +154,8 @@ class ColumnOptions(FileOptions):
     )
     column_totals: str | dict[str, Any] | None = _column(
         "For counts: the total of each label over all rows, which completed tables have: last-row "
-        "if the last row holds them, or a file with one row of totals.",
+        "if the last row holds them, rows for all that are sums of others, or a file with one "
+        "row of totals; none if such rows are like the others.",
         page=(_SHARES, "Totals of columns"),
         example="last-row",
     )

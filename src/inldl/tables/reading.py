@@ -22,16 +22,16 @@ from inldl.tables.selection import (
     check_columns,
     check_named_once,
     named_by,
-    notes_on_total_row,
     refused_total,
     select_features,
     select_labels,
     split_names,
 )
 from inldl.tables.shares import Degrees
-from inldl.tables.sums_over_rows import SumsOverRows
+from inldl.tables.sums_over_rows import NO_TOTALS, SumsOverRows
 from inldl.tables.table import Piece, ScaleEvidence, Table
 from inldl.tables.table_rows import gather
+from inldl.tables.total_rows import find_total_rows
 
 _SIGNED = "The shares are read as percentages: they have a percent sign."
 
@@ -227,6 +227,11 @@ class TableFile:
         check_choice("scale", scale, SCALE_TITLES)
         sampled = most_rows is not None and most_rows < self.source.most_rows()
         piece, rows = gather(self, most_rows, self.ids)
+        totals = []
+        if self.over_rows is None and self.options.column_totals != NO_TOTALS:
+            found = find_total_rows(piece)
+            totals = found.notes(self.place_of(rows), piece.totals is not None)
+            piece, rows = found.apart(piece, rows)
         if piece.size < least_rows:
             problem = "only one row" if piece.size else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
@@ -243,9 +248,7 @@ class TableFile:
         known = settle_largest(shares.known, giving_way(opened))
         notes += [*self.totals.notes(), *shares.notes, *notes_on_largest(opened)]
         notes += notes_on_signs(self, [piece], shares.scale, opened.bounds)
-        y = None if shares.scale == "count" else shares.known.y
-        if not most_rows and self.over_rows is None:
-            notes += notes_on_total_row(piece.values, piece.totals, y, piece.features, where)
+        notes += totals
         votes = piece.votes(self.labels) if shares.scale == "count" else None
         named = {name: piece.features.pop(name) for name in self.ids}
         ids = pd.DataFrame(named, index=piece.features.index)
@@ -274,7 +277,7 @@ class TableFile:
     @cached_property
     def over_rows(self) -> SumsOverRows | None:
         """What is known of sums over rows, if anything."""
-        if self.options.column_totals is None and self.options.parent is None:
+        if self.options.column_totals in (None, NO_TOTALS) and self.options.parent is None:
             return None
         if not self.totals.given:
             raise ValueError(
