@@ -51,10 +51,11 @@ def read_table(path, labels, options=None, *, scale="auto", normalize=False, **k
     Parameters
     ----------
     path : str or path
-        A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet, or .xlsx (the
-        first sheet, without empty rows and columns), compressed if .gz, .bz2, .xz or .zip
-        follows; or "-" for standard input. Standard input, pipes and compressed files are copied
-        first.
+        A file that ends in .csv, .tsv, .tab or .txt (delimited text), .xlsx or .ods (the first
+        sheet, without empty rows and columns), .parquet, .feather, .sav or .zsav (SPSS), .dta
+        (Stata), .db, .sqlite or .duckdb (the first table of a database), compressed if .gz, .bz2,
+        .xz or .zip follows; or "-" for standard input. "survey.db::answers" names a table, and
+        "budget.xlsx::2024" a sheet. Standard input, pipes and compressed files are copied first.
     labels : str or list of str
         The label columns: names ("joy,anger" or a list), patterns with `*`, `?` and `[...]`
         ("emotion_*"), or "re:" and a regular expression that fits the whole name.
@@ -149,12 +150,14 @@ class TableFile:
     """
 
     def __init__(self, path, labels, options=None, **keywords):
-        self.options = options = ColumnOptions.of(options, **keywords)
+        options = ColumnOptions.of(options, **keywords)
         check_signs(options.decimal, options.thousands)
         for name in ("skip_rows", "skip_last"):
             if getattr(options, name) is not None:
                 check_number(name, getattr(options, name), low=0, integer=True)
-        self.path = readable_twice(Path(path), owner=self)
+        path, _, sheet = str(path).partition("::")
+        options = replace(options, sheet=sheet) if sheet else options
+        self.options, self.path = options, readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
         plain = unpacked(self.path, owner=self)
         words = {"na": as_words(options.na), "mark": as_marks(options.mark)}

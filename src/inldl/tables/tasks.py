@@ -54,8 +54,7 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     n_read, ids, (training, place) = len(table.y), list(table.ids), _training_rows(table, options)
     some = training.take(evenly_spaced(len(training), INFLUENCE_ROWS))
     with placed(place):
-        where = options.unit, options.time, options.place, options.dates
-        training = model.place(training, *where)
+        training = model.place(training, options.unit, options.time, options.place, options.dates)
         notes = [*notes, *training.notes]
         training = replace(training, features=training.features.drop(columns=ids, errors="ignore"))
         prepared = model.prepare(training, labels, options.dates)

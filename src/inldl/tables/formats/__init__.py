@@ -38,7 +38,16 @@ class Listing(NamedTuple):
 FORMATS = (
     Listing("inldl.tables.formats.delimited.DelimitedText", (".csv", ".tsv", ".tab", ".txt")),
     Listing("inldl.tables.formats.parquet.Parquet", (".parquet",), b"PAR1", "parquet"),
+    Listing("inldl.tables.formats.parquet.Feather", (".feather", ".arrow"), b"ARROW1", "parquet"),
     Listing("inldl.tables.formats.excel.Excel", (".xlsx",), b"PK\x03\x04", "parquet"),
+    Listing("inldl.tables.formats.excel.Ods", (".ods",), b"", "ods"),
+    Listing("inldl.tables.formats.labelled.Spss", (".sav", ".zsav"), b"$FL", "spss"),
+    Listing("inldl.tables.formats.labelled.Stata", (".dta",), b"<stata_dta>", "spss"),
+    Listing(
+        "inldl.tables.formats.databases.Database",
+        (".db", ".sqlite", ".sqlite3", ".duckdb"),
+        b"SQLite format 3",
+    ),
 )
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 STARTS = {b"\x1f\x8b": ".gz", b"\xfd7zX": ".xz"}  # of files, as no text starts

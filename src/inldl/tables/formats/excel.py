@@ -1,4 +1,4 @@
-"""Excel sheets: rows in, and holes filled where they stand."""
+"""Sheets of Excel and OpenDocument files: rows in, and holes filled where they stand."""
 
 import gc
 import sys
@@ -36,7 +36,7 @@ class Excel(FrameFormat):
 
     def load(self) -> None:
         """Read the sheet."""
-        sheet, self._place, self.notes = _opened_sheet(self.path, self.options.sheet)
+        sheet, self._place, self.notes = self._opened()
         others = [name for name in sheet.parent.sheetnames if name != sheet.title]
         if others:
             self.other_sheets = (
@@ -103,7 +103,7 @@ class Excel(FrameFormat):
     @contextmanager
     def writer(self, part, labels, filled, extra, added=()) -> Iterator[Callable]:
         """Give a function that fills cells of the sheet; all else in the file stays."""
-        book = load_workbook(self.path, rich_text=True)
+        book = self._book()
         sheet, right = book.worksheets[self._place], max(self.columns.values()) + 1
         new = {name: right + j for j, name in enumerate(extra)}
         for name, column in new.items():
@@ -122,6 +122,15 @@ class Excel(FrameFormat):
         yield write
         degrees = [{**row, **{n: self._degree(row[n]) for n in labels}} for row in added]
         self._add(sheet, degrees, {**self.columns, **new})
+        self._save(book, part)
+
+    def _opened(self):
+        return _opened_sheet(self.path, self.options.sheet)
+
+    def _book(self):
+        return load_workbook(self.path, rich_text=True)
+
+    def _save(self, book, part):
         part.write_bytes(_saved(book))
 
     def _degree(self, number):
@@ -142,17 +151,54 @@ class Excel(FrameFormat):
                 sheet.cell(i, columns[name]).value = value
 
 
+class Ods(Excel):
+    """A table in a sheet of an OpenDocument file, of which values are read and written."""
+
+    kind = "ods"
+
+    def _opened(self):
+        book = self._book()
+        place, notes = _chosen(book, self.options.sheet)
+        values = "The written .ods file has the values of all sheets, without formulas and styles."
+        return book.worksheets[place], place, [*notes, values]
+
+    def _book(self):
+        book = Workbook()
+        book.remove(book.active)
+        sheets = pd.read_excel(self.path, sheet_name=None, header=None, engine="odf")
+        for name, frame in sheets.items():
+            sheet = book.create_sheet(name)
+            for i, row in enumerate(frame.itertuples(index=False, name=None), 1):
+                for j, value in enumerate(row, 1):
+                    if not pd.isna(value):
+                        sheet.cell(i, j, value)
+                        sheet.cell(i, j).data_type = "s" if isinstance(value, str) else "n"
+        return book
+
+    def _save(self, book, part):
+        _write_ods({each.title: pd.DataFrame(each.values) for each in book.worksheets}, part)
+
+    @staticmethod
+    def write_new(frame, part, suffix, like) -> None:
+        """Write a frame to the only sheet of a file."""
+        _write_ods({"Sheet1": pd.DataFrame([list(frame), *frame.itertuples(index=False)])}, part)
+
+
+def _write_ods(sheets, part):
+    content = BytesIO()
+    with pd.ExcelWriter(content, engine="odf") as book:
+        for name, frame in sheets.items():
+            frame.to_excel(book, sheet_name=name, header=False, index=False)
+    part.write_bytes(content.getvalue())
+
+
 def _opened_sheet(path, wanted):
     """Return a sheet with values in place of formulas, its place, and notes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what is lost by writing
         book = load_workbook(path)
-        place, notes = _place_of(book, wanted), []
+        place, notes = _chosen(book, wanted)
         sheet = book.worksheets[place]
-        if wanted is None and len(book.sheetnames) > 1:
-            notes.append(
-                f"The table is the first sheet, {sheet.title!r}; --sheet names another one."
-            )
         formulas = [cell for cell in sheet._cells.values() if cell.data_type == "f"]
         if formulas:
             sheet = load_workbook(path, data_only=True).worksheets[place]
@@ -162,6 +208,15 @@ def _opened_sheet(path, wanted):
                 "they get theirs when Excel opens it."
             )
     return sheet, place, notes
+
+
+def _chosen(book, wanted):
+    """Return the place of a sheet, and a note if it is the first of several."""
+    place, notes = _place_of(book, wanted), []
+    if wanted is None and len(book.sheetnames) > 1:
+        title = book.worksheets[place].title
+        notes.append(f"The table is the first sheet, {title!r}; --sheet names another one.")
+    return place, notes
 
 
 def _place_of(book, wanted):
