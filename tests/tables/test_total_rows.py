@@ -38,17 +38,16 @@ def saved(frame, folder):
 
 
 def notes_of(table):
-    return [note for note in table.notes if "taken for" in note]
+    return [note for note in table.notes if "taken for totals" in note]
 
 
 def test_subtotals_and_totals_are_named_and_left_out(tmp_path):
     table = read_table(saved(below(), tmp_path), LABELS)
     assert table.rows.tolist() == DETAILS
     assert notes_of(table) == [
-        "4 rows are taken for totals or means of others, and nothing is learned from them: line "
-        "10 ('Nord zusammen'), line 19 ('Total South'), line 28 ('West razem'), line 29 "
-        "('Insgesamt'). The file keeps them; if they are rows like the others, say "
-        "--column-totals none."
+        "Rows taken for totals or means of others (4): line 10 ('Nord zusammen'), line 19 ('Total "
+        "South'), line 28 ('West razem'), line 29 ('Insgesamt'). Nothing is learned from them, "
+        "and the file keeps them; if they are rows like the others, say --column-totals none."
     ]
     everything = read_table(saved(below(), tmp_path), LABELS, column_totals="none")
     assert len(everything.y) == 28
@@ -86,7 +85,7 @@ def test_totals_of_rows_with_holes_are_found_and_used(tmp_path):
     path, out = saved(frame, tmp_path), tmp_path / "out.csv"
     [note] = notes_of(read_table(path, LABELS, total="n"))
     assert "line 29 ('Insgesamt')" in note
-    assert note.endswith("To fill in counts that agree with them, say --column-totals rows.")
+    assert note.endswith("to fill in counts that agree with them, say --column-totals rows.")
     for how in ("rows", "last-row"):
         file = TableFile(path, LABELS, total="n", column_totals=how)
         fit = fit_table(file, "winldl")
@@ -125,7 +124,7 @@ def test_shares_of_a_total_are_known_by_its_name(tmp_path, whole, name, first):
     frame[LABELS] *= whole
     read = read_table(saved(frame, tmp_path), LABELS)
     assert len(read.y) == 24
-    assert f"({name.strip()!r}). The file keeps it" in notes_of(read)[0]
+    assert f"({name.strip()!r}). Nothing is learned" in notes_of(read)[0]
     other = frame.assign(area=frame["area"].replace(name, "Totnes"))
     assert notes_of(read_table(saved(other, tmp_path), LABELS)) == []
     frame.iloc[0 if first else -1, 1:] = [0, 0, whole]
@@ -142,12 +141,12 @@ def test_a_name_is_not_enough_when_numbers_contradict(tmp_path, name):
     frame.loc[5, "red"] = 10 if name == "mean" else 20  # below all others
     read = read_table(saved(frame, tmp_path), LABELS)
     assert len(read.y) == 24
-    said = [note for note in read.notes if "is called" in note]
+    said = [note for note in read.notes if "as its name says" in note]
     assert len(said) == (name in ("Total", "Summe"))
     if said:
         assert said[0] == (
-            f"Line 7 is called {name!r}, but its numbers are neither sums nor means of other "
-            "rows, so it is taken for a row like them; if it is a total, remove it."
+            f"Line 7 ({name!r}) is neither a sum nor a mean of other rows, as its name says, so "
+            "it is taken for a row like them; if it is a total, remove it."
         )
 
 

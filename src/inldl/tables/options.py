@@ -56,9 +56,9 @@ class FileOptions(Options):
 
     delimiter: str | None = _in_file(
         "Between cells",
-        "Between cells: , ; | or tab. Detected by default.",
-        choices={",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar"},
-        words={"tab": "\t", "\\t": "\t"},
+        "Between cells: , ; | tab or space. Detected by default.",
+        choices={",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar", " ": "Space"},
+        words={"tab": "\t", "\\t": "\t", "space": " "},
     )
     decimal: str | None = _in_file(
         "Decimal sign",

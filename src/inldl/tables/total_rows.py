@@ -7,6 +7,7 @@ row can be sums of others, or means. Such rows stay in the file, but nothing is 
 
 import re
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from inldl.tables.table import Piece
-from inldl.text import counted, listed, shortened
+from inldl.text import listed, shortened
 
 Array = np.ndarray
 _SUM = (
@@ -59,76 +60,55 @@ class TotalRows(NamedTuple):
 
     def notes(self, where, usable) -> list[str]:
         """Return sentences on these rows, which `where` places; `usable`: rows have totals."""
-        notes = []
-        for row in self.unlike:
-            notes.append(
-                f"{where(row)} is called {shortened(self.names[row])!r}, but its numbers are "
-                "neither sums nor means of other rows, so it is taken for a row like them; if it "
-                "is a total, remove it."
-            )
+        named = {row: f"{where(row)} ({shortened(name)!r})" for row, name in self.names.items()}
+        notes = [
+            f"{named[row]} is neither a sum nor a mean of other rows, as its name says, so it is "
+            "taken for a row like them; if it is a total, remove it."
+            for row in self.unlike
+        ]
         if len(self.rows):
-            places = (f"{_small(where(i))}{self._name(i)}" for i in self.rows[:_SHOWN].tolist())
-            more = [""] * (len(self.rows) - _SHOWN)
-            one = len(self.rows) == 1
-            what, it = "is taken for a total or a mean", "it"
-            if not one:
-                what, it = "are taken for totals or means", "them"
-            like = "it is a row like the others" if one else "they are rows like the others"
-            use = f" To fill in counts that agree with {it}, say --column-totals rows."
+            places = [
+                named[row][:1].lower() + named[row][1:] for row in self.rows[:_SHOWN].tolist()
+            ]
+            more = [""] * (len(self.rows) - len(places))
+            use = "; to fill in counts that agree with them, say --column-totals rows"
             notes.append(
-                f"{counted(len(self.rows), 'row')} {what} of others, and nothing is learned from "
-                f"{it}: {listed([*places, *more], _SHOWN)}. The file keeps {it}; if {like}, say "
-                f"--column-totals none.{use if usable and (self.up >= 0).any() else ''}"
+                f"Rows taken for totals or means of others ({len(self.rows)}): "
+                f"{listed([*places, *more], _SHOWN)}. Nothing is learned from them, and the file "
+                "keeps them; if they are rows like the others, say --column-totals none"
+                f"{use if usable and (self.up >= 0).any() else ''}."
             )
         return notes
-
-    def _name(self, row):
-        return f" ({shortened(self.names[row])!r})" if self.names.get(row) else ""
-
-
-def _small(text):
-    return text[:1].lower() + text[1:]
 
 
 def find_total_rows(piece) -> TotalRows:
     """Return which rows of a piece are totals; its features are columns that may name them."""
+    if piece.size < _FEW or not piece.values.shape[1]:
+        return TotalRows(np.empty(0, int), np.full(piece.size, -1), {})
     search, cells = _Search(piece), piece.features
-    n = piece.size
-    if n < _FEW or not piece.values.shape[1]:
-        return TotalRows(np.empty(0, int), search.up, {})
     named = {column: _named(cells[column]) for column in cells}
-    if n <= _MOST and not search.shares:
-        sure = {row for rows in named.values() for row, kind in rows.items() if kind == "sum"}
-        search.find_runs(sure, {row for rows in named.values() for row in rows})
+    if piece.size <= _MOST and not search.shares:
+        search.find_runs({row: kind for rows in named.values() for row, kind in rows.items()})
     unlike: list[int] = []
-    for column, rows in named.items():
-        for kind in _NAMES:
-            left = np.array([r for r in rows if rows[r] == kind and r not in search.rows], int)
-            if not search.find_named(left, kind, cells.drop(columns=column)):
-                unlike += left.tolist() if kind == "sum" else []
-    found = np.array(sorted(search.rows), int)
-    unlike = [row for row in unlike if row not in search.rows][:1]
-    names = {row: _name_of(cells, row, named) for row in [*found[:_SHOWN].tolist(), *unlike]}
-    return TotalRows(found, search.up, names, tuple(unlike))
-
-
-def _name_of(cells, row, named):
-    """Return what a row is called: its cell that names a total, else its first text."""
-    texts = [cells[column].iloc[row] for column, rows in named.items() if row in rows]
-    texts += [cell for cell in cells.iloc[row] if isinstance(cell, str)]
-    return texts[0].strip() if texts else ""
+    for column, kind in product(named, _NAMES):
+        left = [r for r, k in named[column].items() if k == kind and r not in search.rows]
+        if not search.find_named(np.array(left, int), kind, cells.drop(columns=column)):
+            unlike += left if kind == "sum" else []
+    rows, unlike = sorted(search.rows), [row for row in unlike if row not in search.rows][:1]
+    names = {}
+    for row in [*rows[:_SHOWN], *unlike]:
+        texts = [cells[column].iloc[row] for column in named if row in named[column]]
+        texts += [cell for cell in cells.iloc[row] if isinstance(cell, str)]
+        names[row] = next(iter(texts), "no name").strip()
+    return TotalRows(np.array(rows, int), search.up, names, tuple(unlike))
 
 
 def _named(column):
     """Return which rows of a column are named as totals are, and how."""
-    if is_numeric_dtype(column):
-        return {}
-    some = column if len(column) <= 2 * _MOST else pd.concat([column[:_MOST], column[-_MOST:]])
-    kinds = {}
-    for word in (word for word in some.unique() if isinstance(word, str)):
-        fitting = (kind for kind, names in _NAMES.items() if names.fullmatch(word.strip()))
-        if kind := next(fitting, ""):
-            kinds[word] = kind
+    some = pd.concat([column[:_MOST], column[-_MOST:]])
+    words = [] if is_numeric_dtype(column) else [w for w in some.unique() if isinstance(w, str)]
+    kinds = {word: kind for kind, names in reversed(_NAMES.items()) for word in words
+             if names.fullmatch(word.strip())}  # fmt: skip
     rows = np.flatnonzero(column.isin(list(kinds))) if kinds else np.empty(0, int)
     few = len(rows) <= _MOST_NAMED * len(column)
     return {row: kinds[column.iloc[row]] for row in rows.tolist()} if few else {}
@@ -157,7 +137,7 @@ class _Search:
         whole = lambda each: (np.abs(each - np.rint(each)) <= 1e-6).all()  # noqa: E731
         return next((unit for unit in units if whole(known / unit)), 1e-9)
 
-    def find_runs(self, sure, named):
+    def find_runs(self, named):
         """Find rows that are sums of those above them, or below."""
         ways = []
         for step in (1, -1):
@@ -167,27 +147,27 @@ class _Search:
             large = np.append([False, False], large)[::step]
             for row in np.arange(len(up))[::step].tolist():
                 tried = len(stack) > 1 and (large[row] or row in named)
-                group = self._summed(np.array(stack[::-1]), row, named, sure) if tried else []
+                group = self._summed(stack[::-1], row, named.get(row)) if tried else []
                 up[group] = row
                 stack[len(stack) - len(group) :] = [row]
             ways.append(up)
         self.up = max(ways, key=lambda up: len(np.unique(up)))
         self.rows.update(self.up[self.up >= 0].tolist())
 
-    def _summed(self, last, row, named, sure):
+    def _summed(self, last, row, name):
         """Return the first of the rows `last`, as many as another is the sum of; or none."""
-        numbers, size, is_named = self.counts[row], np.arange(1, len(last) + 1), row in named
+        numbers, size = self.counts[row], np.arange(1, len(last) + 1)
         sums = np.cumsum(self.counts[last], axis=0)
         known = ~np.isnan(sums) & ~np.isnan(numbers)
-        gap = self._rounding(size[:, None]) if is_named else self.unit / 100
+        gap = self._rounding(size[:, None]) if name else self.unit / 100
         wrong = (known & (np.abs(sums - numbers) > gap)).any(axis=1)
         proof = np.log10(np.where(known & (sums > 0), sums / self.unit, 1).clip(1))
         own = proof.max(axis=1) * (known.all(axis=1) & self.totals)  # totals of rows say no more
-        enough = _PROOF_OF_NAME if is_named else _PROOF + 2 * np.log10(len(self.up))
+        enough = _PROOF_OF_NAME if name else _PROOF + 2 * np.log10(len(self.up))
         fits = ~wrong & (proof.sum(axis=1) - own >= enough) & (size > 1)
         if fits.any():
-            return last[: np.argmax(fits) + 1].tolist()
-        return last.tolist() if row in sure and self._kind(row, last) == "sum" else []
+            return last[: np.argmax(fits) + 1]
+        return last if name == "sum" and self._kind(row, last) == "sum" else []
 
     def _rounding(self, n):
         """Return what the sum of n rounded numbers may be off."""

@@ -36,7 +36,7 @@ class Excel(FrameFormat):
 
     def load(self) -> None:
         """Read the sheet."""
-        sheet, self._place, self.notes = self._opened()
+        sheet, self._place, self.notes = _opened_sheet(self._book(), self.path, self.options.sheet)
         others = [name for name in sheet.parent.sheetnames if name != sheet.title]
         if others:
             self.other_sheets = (
@@ -103,7 +103,7 @@ class Excel(FrameFormat):
     @contextmanager
     def writer(self, part, labels, filled, extra, added=()) -> Iterator[Callable]:
         """Give a function that fills cells of the sheet; all else in the file stays."""
-        book = self._book()
+        book = self._book(rich_text=True)
         sheet, right = book.worksheets[self._place], max(self.columns.values()) + 1
         new = {name: right + j for j, name in enumerate(extra)}
         for name, column in new.items():
@@ -124,11 +124,10 @@ class Excel(FrameFormat):
         self._add(sheet, degrees, {**self.columns, **new})
         self._save(book, part)
 
-    def _opened(self):
-        return _opened_sheet(self.path, self.options.sheet)
-
-    def _book(self):
-        return load_workbook(self.path, rich_text=True)
+    def _book(self, **how):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what is lost by writing
+            return load_workbook(self.path, **how)
 
     def _save(self, book, part):
         part.write_bytes(_saved(book))
@@ -156,13 +155,12 @@ class Ods(Excel):
 
     kind = "ods"
 
-    def _opened(self):
-        book = self._book()
-        place, notes = _chosen(book, self.options.sheet)
-        values = "The written .ods file has the values of all sheets, without formulas and styles."
-        return book.worksheets[place], place, [*notes, values]
+    def load(self) -> None:
+        """Read the sheet."""
+        super().load()
+        self.notes.append("A written .ods file has the values of all sheets, but no formulas.")
 
-    def _book(self):
+    def _book(self, **_):
         book = Workbook()
         book.remove(book.active)
         sheets = pd.read_excel(self.path, sheet_name=None, header=None, engine="odf")
@@ -170,9 +168,8 @@ class Ods(Excel):
             sheet = book.create_sheet(name)
             for i, row in enumerate(frame.itertuples(index=False, name=None), 1):
                 for j, value in enumerate(row, 1):
-                    if not pd.isna(value):
-                        sheet.cell(i, j, value)
-                        sheet.cell(i, j).data_type = "s" if isinstance(value, str) else "n"
+                    cell = sheet.cell(i, j, None if pd.isna(value) else value)
+                    cell.data_type = "s" if isinstance(value, str) else cell.data_type
         return book
 
     def _save(self, book, part):
@@ -192,31 +189,23 @@ def _write_ods(sheets, part):
     part.write_bytes(content.getvalue())
 
 
-def _opened_sheet(path, wanted):
+def _opened_sheet(book, path, wanted):
     """Return a sheet with values in place of formulas, its place, and notes."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what is lost by writing
-        book = load_workbook(path)
-        place, notes = _chosen(book, wanted)
-        sheet = book.worksheets[place]
-        formulas = [cell for cell in sheet._cells.values() if cell.data_type == "f"]
-        if formulas:
-            sheet = load_workbook(path, data_only=True).worksheets[place]
-            _check_values(sheet, formulas)
-            notes.append(
-                "Formulas are taken at the values that the file holds; in a file that is written "
-                "they get theirs when Excel opens it."
-            )
-    return sheet, place, notes
-
-
-def _chosen(book, wanted):
-    """Return the place of a sheet, and a note if it is the first of several."""
     place, notes = _place_of(book, wanted), []
+    sheet = book.worksheets[place]
     if wanted is None and len(book.sheetnames) > 1:
-        title = book.worksheets[place].title
-        notes.append(f"The table is the first sheet, {title!r}; --sheet names another one.")
-    return place, notes
+        notes.append(f"The table is the first sheet, {sheet.title!r}; --sheet names another one.")
+    formulas = [cell for cell in sheet._cells.values() if cell.data_type == "f"]
+    if formulas:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            sheet = load_workbook(path, data_only=True).worksheets[place]
+        _check_values(sheet, formulas)
+        notes.append(
+            "Formulas are taken at the values that the file holds; in a file that is written "
+            "they get theirs when Excel opens it."
+        )
+    return sheet, place, notes
 
 
 def _place_of(book, wanted):

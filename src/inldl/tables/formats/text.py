@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-DELIMITERS = (",", ";", "\t", "|")
+DELIMITERS = (",", ";", "\t", "|")  # besides a space
 PIECE = 1 << 21  # bytes: small enough to stay near the processor, large enough for pandas
 _SAMPLE = 1 << 16  # characters at both ends of a text that show how it is written
 # The marks of UTF-32 come first: the one of UTF-32-LE begins with the one of UTF-16-LE.
@@ -251,7 +251,8 @@ def unquoted(cell: str) -> str:
 def find_delimiter(lines: Sequence[str]) -> str:
     """Return the delimiter with which most rows have as many cells as the header.
 
-    If the first row is a title, that is the one with which most rows have equally many.
+    If the first row is a title, or has no name for the names of rows, that is the one with which
+    most rows have equally many. A space is one where no other is.
     """
     lines = re.sub('"[^"]*"?', '""', "\n".join(lines)).split("\n")
     lines = [line for line in lines if len(line) > 1]  # "\r" is an empty line
@@ -260,6 +261,10 @@ def find_delimiter(lines: Sequence[str]) -> str:
     if max(found.values()) < (0.9, 0):
         usual = {sign: max(each, key=each.count, default=0) for sign, each in counts.items()}
         found = {sign: _agreement(each, usual[sign]) for sign, each in counts.items()}
+        header, *rows = [line.rstrip("\r").count(" ") + 1 for line in lines] or [0]
+        spaced = rows and _agreement(rows, rows[0]) == (1, rows[0]) and 0 <= rows[0] - header <= 1
+        if spaced and rows[0] > 2 and max(found.values()) < (0.9, 0):
+            return " "
     return max(DELIMITERS, key=lambda sign: found[sign])
 
 
