@@ -99,8 +99,9 @@ class FileOptions(Options):
         example="detected",
     )
     sheet: str | int | None = _in_file(
-        "Sheet of an Excel file",
-        "The sheet of an Excel file, by name or number; the first by default.",
+        "Sheet or table of the file",
+        "The sheet of a spreadsheet, by name or number, or the table of a database; the first by "
+        "default. It may also follow the file: survey.db::answers.",
     )
 
 

@@ -36,7 +36,9 @@ class Listing(NamedTuple):
 
 
 FORMATS = (
-    Listing("inldl.tables.formats.delimited.DelimitedText", (".csv", ".tsv", ".tab", ".txt")),
+    Listing(
+        "inldl.tables.formats.delimited.DelimitedText", (".csv", ".tsv", ".tab", ".txt", ".dat")
+    ),
     Listing("inldl.tables.formats.parquet.Parquet", (".parquet",), b"PAR1", "parquet"),
     Listing("inldl.tables.formats.parquet.Feather", (".feather", ".arrow"), b"ARROW1", "parquet"),
     Listing("inldl.tables.formats.excel.Excel", (".xlsx",), b"PK\x03\x04", "parquet"),

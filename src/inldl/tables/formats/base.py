@@ -324,11 +324,10 @@ def n_note_rows(rows, width) -> int:
     """
     found, clear = 0, True
     for behind, row in enumerate(reversed(rows), 1):
-        if not _filled(row):
-            found, clear = behind - 1, True
-        elif (clear or _MARKED.match(_filled(row)[0])) and _is_note(row, width):
+        marked = _filled(row) and _MARKED.match(_filled(row)[0])
+        if not _filled(row) or ((clear or marked) and _is_note(row, width)):
             found, clear = behind, True
-        elif width > 2 and len(words := _filled(row)) == 1 and not _NUMBER.fullmatch(words[0]):
+        elif width > 2 and _may_be_note(row, width):
             clear = False
         else:
             break
@@ -373,6 +372,13 @@ def _is_title(row, width):
         return len(row) != width or width > 2
     wordy = len(" ".join(words).split()) >= _WORDS
     return len(row) != width and len(words) <= width // 2 and wordy
+
+
+def _may_be_note(row, width):
+    """Return whether a row is one if an empty row or a clear note is above it."""
+    words = _filled(row)
+    few = len(words) == 1 or (len(row) != width and len(words) <= width // 2)
+    return few and not any(map(_NUMBER.fullmatch, words))
 
 
 def _is_note(row, width):

@@ -102,8 +102,8 @@ class DelimitedText(TableFormat):
         else:
             rows = rows[len(rows) - rows[::-1].index(None) :] if None in rows else rows
             below = n_note_rows(rows, usual_width(_rows(text.first_lines(start), delimiter)))
-            number = sum(map(bool, rows[len(rows) - below :]))
-            self.notes += [footnote_note(number, "line")] if below else []
+            number = sum(any(map(str.strip, row)) for row in rows[len(rows) - below :])
+            self.notes += [footnote_note(number, "line")] if number else []
         return text.size + 1 - _length(lines[len(lines) - below :]) if below else text.size
 
     def _read_header(self, start):
@@ -125,6 +125,8 @@ class DelimitedText(TableFormat):
                 f"column is called {_ROW_NAMES!r}."
             )
         self.names = [unquoted(cell).strip() for cell in self._header]
+        if len(self.names) == 1 and "  " in self.names[0]:
+            self.other_sheets = "Several spaces stand between cells; save the table as CSV."
         first = next(self.blocks(), None) if self.names.count("") > 1 else None
         for j, name in enumerate(self.names if first is not None else ()):
             if not name and not first.texts([j])[j].str.strip().any():

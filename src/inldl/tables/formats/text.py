@@ -228,7 +228,9 @@ def _pattern_of_quotes(delimiter, newline):
     """Return a pattern that matches some hundred cells whose quotation marks are right."""
     sign, cell = re.escape(delimiter) + newline, '"[^"]*+(?:""[^"]*+)*"'
     # Groups are not possessive, because those of Python 3.11.2 go wrong; limits save memory.
-    return re.compile(rf'(?:[^"]++|(?<![^{sign}]){cell}(?=[{sign}]|\r{newline}|\r?\Z)){{0,999}}')
+    return re.compile(
+        rf'(?:[^"]++|(?<![^{sign}]){cell} *+(?=[{sign}]|\r{newline}|\r?\Z)){{0,999}}'
+    )
 
 
 def split_row(row: str, delimiter: str) -> list[str]:
@@ -240,12 +242,12 @@ def split_row(row: str, delimiter: str) -> list[str]:
 def _pattern_of_cells(delimiter: str) -> re.Pattern[str]:
     """Return a pattern that matches a cell and the delimiter in front of it."""
     sign = re.escape(delimiter)
-    return re.compile(rf'(?:^|{sign})((?:"[^"]*")+|[^{sign}"]*)')
+    return re.compile(rf'(?:^|{sign})((?:"[^"]*")+ *|[^{sign}"]*)')
 
 
 def unquoted(cell: str) -> str:
     """Return the text of a cell without its quotation marks."""
-    return cell[1:-1].replace('""', '"') if cell.startswith('"') else cell
+    return cell.rstrip(" ")[1:-1].replace('""', '"') if cell.startswith('"') else cell
 
 
 def find_delimiter(lines: Sequence[str]) -> str:
