@@ -92,7 +92,7 @@ def find_total_rows(piece) -> TotalRows:
     unlike: list[int] = []
     for column, kind in product(named, _NAMES):
         left = [r for r, k in named[column].items() if k == kind and r not in search.rows]
-        if not search.find_named(np.array(left, int), kind, cells.drop(columns=column)):
+        if left and not search.find_named(np.array(left), kind, cells.drop(columns=column)):
             unlike += left if kind == "sum" else []
     rows, unlike = sorted(search.rows), [row for row in unlike if row not in search.rows][:1]
     names = {}
@@ -181,7 +181,7 @@ class _Search:
         """
         others = np.setdiff1d(np.arange(len(self.up)), [*rows.tolist(), *self.rows])
         again = [n for n in cells if cells[n].iloc[rows].isin(cells[n].iloc[others]).all()]
-        for keys in (again, []) if len(rows) else ():
+        for keys in (again, []):
             group = np.zeros(len(self.up))
             if keys:
                 group = cells.groupby(keys, dropna=False, sort=False).ngroup().to_numpy()
