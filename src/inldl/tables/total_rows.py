@@ -36,7 +36,7 @@ _NAMES = {
     ),
 }
 _FEW = 4  # rows: in fewer, nothing is looked for
-_MOST = 5000  # rows in which unnamed totals are looked for, and in which names are, at both ends
+_MOST, _ENDS = 5000, 1000  # rows in which unnamed totals are looked for, and names, at both ends
 _SHOWN = 6  # of these rows, in a note
 _MOST_NAMED = 0.5  # of the rows: a name that more of them have is no name of totals
 _PROOF, _PROOF_OF_NAME = 4, 1  # powers of ten: sums that agree by accident are rarer by these
@@ -105,7 +105,7 @@ def find_total_rows(piece) -> TotalRows:
 
 def _named(column):
     """Return which rows of a column are named as totals are, and how."""
-    some = pd.concat([column[:_MOST], column[-_MOST:]])
+    some = pd.concat([column[:_ENDS], column[-_ENDS:]])
     words = [] if is_numeric_dtype(column) else [w for w in some.unique() if isinstance(w, str)]
     kinds = {word: kind for kind, names in reversed(_NAMES.items()) for word in words
              if names.fullmatch(word.strip())}  # fmt: skip

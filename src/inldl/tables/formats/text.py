@@ -228,9 +228,7 @@ def _pattern_of_quotes(delimiter, newline):
     """Return a pattern that matches some hundred cells whose quotation marks are right."""
     sign, cell = re.escape(delimiter) + newline, '"[^"]*+(?:""[^"]*+)*"'
     # Groups are not possessive, because those of Python 3.11.2 go wrong; limits save memory.
-    return re.compile(
-        rf'(?:[^"]++|(?<![^{sign}]){cell} *+(?=[{sign}]|\r{newline}|\r?\Z)){{0,999}}'
-    )
+    return re.compile(rf'(?:[^"]++|(?<![^{sign}]){cell} *(?=[{sign}]|\r{newline}|\r?\Z)){{0,999}}')
 
 
 def split_row(row: str, delimiter: str) -> list[str]:
@@ -241,8 +239,8 @@ def split_row(row: str, delimiter: str) -> list[str]:
 @lru_cache
 def _pattern_of_cells(delimiter: str) -> re.Pattern[str]:
     """Return a pattern that matches a cell and the delimiter in front of it."""
-    sign = re.escape(delimiter)
-    return re.compile(rf'(?:^|{sign})((?:"[^"]*")+ *|[^{sign}"]*)')
+    sign, blanks = re.escape(delimiter), "" if delimiter == " " else " *"
+    return re.compile(rf'(?:^|{sign})((?:"[^"]*")+{blanks}|[^{sign}"]*)')
 
 
 def unquoted(cell: str) -> str:
