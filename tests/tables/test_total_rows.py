@@ -179,6 +179,23 @@ def test_rows_that_are_left_out_stay_as_they_are(tmp_path):
     assert [i for i, (a, b) in enumerate(zip(lines, again, strict=True)) if a != b] == [4]
 
 
+def test_a_level_called_average_names_no_means(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = shares(pd.DataFrame(rng.integers(20, 900, (60, 3)), columns=LABELS))
+    frame["quality"] = rng.choice(["worse", "average", "better", "excellent"], 60)
+    frame["country"] = rng.choice(["A", "B", "C"], 60)
+    assert len(read_table(saved(frame, tmp_path), LABELS).y) == 60
+
+
+def test_numbers_that_come_again_prove_little():
+    """Wages with many decimals, of which there are few, beside small whole numbers."""
+    rng = np.random.default_rng(0)
+    wages = rng.choice(np.append(rng.uniform(5, 20, 20).round(6), 0), (2000, 2))
+    values = np.hstack([wages, rng.integers(0, 3, (2000, 4))])
+    piece = Piece(0, 2000, values, pd.DataFrame(index=range(2000)), None)
+    assert not len(find_total_rows(piece).rows)
+
+
 def test_chance_makes_no_totals():
     """Of random counts, and of counts that grow from row to row."""
     for seed in range(150):

@@ -20,7 +20,7 @@ from inldl.text import listed, shortened
 Array = np.ndarray
 _SUM = (
     r"(grand|sub|sous|over)?[ -]?tot(al|als|ale|ales|aux|ali|ais|aal|alt)|overall|sums?|sumas?|"
-    r"summa|soma|somme|((ins)?gesamt|(zwischen)?summe|zusammen)|ensemble|razem|og[oó][lł]em|i alt|"
+    r"summa|soma|((ins)?gesamt|(zwischen)?summe|zusammen)|ensemble|razem|og[oó][lł]em|i alt|"
     r"yhteens[aä]|celkem|spolu|[oö]sszesen|toplam|итого|всего|σύνολο|合计|总计|合計|総数|합계"
 )
 _MEAN = (
@@ -124,9 +124,8 @@ class _Search:
         self.up = np.full(piece.size, -1)
         sums = piece.values.sum(axis=1)
         sums = sums[~np.isnan(sums)]
-        alike = (
-            np.ptp(sums) <= _ALIKE * sums.max() if len(sums) else np.nanmax(piece.values) <= 100
-        )
+        small = not np.fmax.reduce(piece.values, axis=None) > 100  # if no row is complete
+        alike = np.ptp(sums) <= _ALIKE * sums.max() if len(sums) else small
         self.shares = not given and alike
 
     @cached_property
@@ -136,6 +135,13 @@ class _Search:
         units = (10.0**k for k in range(3, -7, -1))
         whole = lambda each: (np.abs(each - np.rint(each)) <= 1e-6).all()  # noqa: E731
         return next((unit for unit in units if whole(known / unit)), 1e-9)
+
+    @cached_property
+    def most_proof(self):
+        """What a column proves at most: little where few numbers come again and again."""
+        sizes = [np.unique(column[~np.isnan(column)]).size for column in self.counts.T]
+        known = (~np.isnan(self.counts)).sum(axis=0)
+        return np.where(2 * np.array(sizes) < known, np.log10(np.maximum(sizes, 1)), np.inf)
 
     def find_runs(self, named):
         """Find rows that are sums of those above them, or below."""
@@ -162,6 +168,7 @@ class _Search:
         gap = self._rounding(size[:, None]) if name else self.unit / 100
         wrong = (known & (np.abs(sums - numbers) > gap)).any(axis=1)
         proof = np.log10(np.where(known & (sums > 0), sums / self.unit, 1).clip(1))
+        proof = np.minimum(proof, self.most_proof)
         own = proof.max(axis=1) * (known.all(axis=1) & self.totals)  # totals of rows say no more
         enough = _PROOF_OF_NAME if name else _PROOF + 2 * np.log10(len(self.up))
         fits = ~wrong & (proof.sum(axis=1) - own >= enough) & (size > 1)
@@ -185,6 +192,8 @@ class _Search:
             group = np.zeros(len(self.up))
             if keys:
                 group = cells.groupby(keys, dropna=False, sort=False).ngroup().to_numpy()
+            if len(np.unique(group[rows])) < len(rows):  # a level such as "average"
+                continue
             parts = [others[group[others] == group[row]] for row in rows.tolist()]
             kinds = list(map(self._kind, rows.tolist(), parts))
             wanted = {"mean"} if kind == "mean" or (kind == "sum" and self.shares) else {"sum"}
@@ -201,11 +210,8 @@ class _Search:
         known = ~np.isnan(numbers)
         if len(others) < 2 or not known.any():
             return ""
-        sums, full, gap = (
-            np.nansum(some, axis=0),
-            ~np.isnan(some).any(axis=0),
-            self._rounding(len(some)),
-        )
+        sums, full = np.nansum(some, axis=0), ~np.isnan(some).any(axis=0)
+        gap = self._rounding(len(some))
         if (numbers >= sums - gap)[known].all() and numbers[known].any():
             return "more" if (full & (numbers > sums + gap)).any() else "sum"
         low, high = np.fmin.reduce(some), np.fmax.reduce(some)

@@ -7,7 +7,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from inldl.tables import TableFile, complete_table, fit_table, read_table
+from inldl.tables import TableFile, complete_table, fit_table, read_table, write_table
 from inldl.tables.writing import write_frame
 
 SHARES = ["yes", "no", "open"]
@@ -61,13 +61,27 @@ def test_a_table_is_completed_and_all_else_is_kept(path, tmp_path, without_trees
 def test_the_first_table_is_taken_and_others_are_named(path):
     table = read_table(path, SHARES)
     assert table.notes[0] == (
-        "This is the table 'answers'; --sheet takes another one: \"more 'of' it\"."
+        "The table is 'answers'; --sheet takes another one: \"more 'of' it\"."
     )
     assert len(read_table(path, SHARES, sheet="answers").y) == 39
     with pytest.raises(ValueError, match="there is no table 'answer'; the tables are 'answers', "):
         read_table(f"{path}::answer", SHARES)
-    with pytest.raises(ValueError, match=r"No label columns found for 'x'.* This is the table"):
+    with pytest.raises(ValueError, match=r"No label columns found for 'x'.* The table is"):
         read_table(path, "x,y")
+
+
+def test_what_cannot_be_changed_is_one_sentence(tmp_path):
+    path = tmp_path / "t.duckdb"
+    with closing(duckdb.connect(path)) as file:
+        file.execute("CREATE TABLE t (yes INTEGER, no INTEGER, open INTEGER)")
+        file.execute("INSERT INTO t VALUES (20, 30, 50), (NULL, NULL, 50), (40, 10, 50)")
+        file.execute("CREATE INDEX i ON t (yes)")
+    table = read_table(path, SHARES)
+    with pytest.raises(
+        ValueError, match=r"t\.duckdb cannot be written again as \.duckdb: .*index"
+    ):
+        write_table(table, np.where(np.isnan(table.y), 0.25, table.y), tmp_path / "out.duckdb")
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_what_is_no_database_is_refused_in_one_sentence(tmp_path):

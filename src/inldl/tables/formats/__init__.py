@@ -68,6 +68,8 @@ def find_format(path) -> Listing:
         if plain_name(path).suffix.lower() in listing.suffixes:
             return listing
     ending = path.name.removeprefix(plain_name(path).stem)
+    if "::" in ending:
+        raise ValueError(f"{path} is to be a whole file; leave out what follows the colons.")
     raise ValueError(
         f"{path} ends in {ending!r}, which is not a known kind of table; known kinds "
         f"are {', '.join(suffixes())}, also compressed ({', '.join(PACKED)})."

@@ -41,16 +41,14 @@ class Database(WholeFrame):
             columns, rows = [name for name, *_ in rows.description], rows.fetchall()
         self._raw = pd.DataFrame.from_records(rows, columns=columns, coerce_float=True)
         if others:
-            self.other_sheets = (
-                f"This is the table {wanted!r}; --sheet takes another one: {others}."
-            )
+            self.other_sheets = f"The table is {wanted!r}; --sheet takes another one: {others}."
             self.notes += [self.other_sheets] if self.options.sheet is None else []
 
     def save(self, frame, part, n_new) -> None:
         """Write a copy of the database with other cells, columns and rows in the table."""
         _copy(self.path, part)
         n, table = len(frame) - n_new, self._table
-        with closing(_connect(part)) as target:
+        with closing(_connect(part, write=True)) as target:
             target.execute("BEGIN")
             rows = target.execute(f"SELECT rowid FROM {table} ORDER BY rowid").fetchall()
             for name, column in frame[:n].items():
@@ -58,26 +56,22 @@ class Database(WholeFrame):
                 if new:
                     target.execute(f"ALTER TABLE {table} ADD COLUMN {quoted} DOUBLE")
                 at = np.flatnonzero(column.notna() & (new or column.ne(self._raw.get(name))))
-                cells = pd.DataFrame(
-                    {"cell": column.iloc[at].tolist(), "number": [rows[i][0] for i in at]}
-                )
-                if len(at) and self._duckdb:
-                    if is_numeric_dtype(column) and not new:  # it may be one of whole numbers
+                cells = [(column.iloc[i], rows[i][0]) for i in at.tolist()]
+                put = f"UPDATE {table} SET {quoted} ="
+                if cells and self._duckdb:  # which has types, and takes single rows slowly
+                    if is_numeric_dtype(column) and not new:
                         target.execute(f"ALTER TABLE {table} ALTER {quoted} TYPE DOUBLE")
-                    target.register("cells", cells)
-                    target.execute(
-                        f"UPDATE {table} SET {quoted} = cell FROM cells WHERE rowid = number"
-                    )
-                elif len(at):
-                    put = f"UPDATE {table} SET {quoted} = ? WHERE rowid = ?"
-                    target.executemany(put, cells.to_numpy(object).tolist())
+                    target.register("cells", pd.DataFrame(cells, columns=["cell", "number"]))
+                    target.execute(f"{put} cell FROM cells WHERE rowid = number")
+                elif cells:
+                    target.executemany(f"{put} ? WHERE rowid = ?", cells)
             _insert(target, table, frame[n:])
             target.execute("COMMIT")
 
     @staticmethod
     def write_new(frame, part, suffix, like) -> None:
         """Write a frame as the only table of a database."""
-        with closing(_connect(part, suffix)) as target:
+        with closing(_connect(part, suffix, write=True)) as target:
             kinds = ("DOUBLE" if is_numeric_dtype(frame[name]) else "TEXT" for name in frame)
             columns = map(" ".join, zip(map(_quoted, frame), kinds, strict=True))
             target.execute("BEGIN")
@@ -91,13 +85,13 @@ def _is_duckdb(path, suffix=""):
         return suffix == ".duckdb" or file.read(12)[8:] == b"DUCK"
 
 
-def _connect(path, suffix=""):
-    """Open a database; a new file, of one kind or the other by its suffix."""
+def _connect(path, suffix="", *, write=False):
+    """Open a database; a new file is of one kind or the other by its suffix."""
     if not _is_duckdb(path, suffix):
         return sqlite3.connect(path, isolation_level=None)
     if suffix:
         path.unlink()  # it takes no empty file
-    return _duckdb().connect(path)
+    return _duckdb().connect(path, read_only=not write)
 
 
 def _duckdb():

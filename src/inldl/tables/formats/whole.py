@@ -59,7 +59,15 @@ class WholeFrame(FrameFormat):
         whole = (
             pd.concat([whole, below.astype(whole.dtypes)], ignore_index=True) if added else whole
         )
-        self.save(whole, part, len(below))
+        try:
+            self.save(whole, part, len(below))
+        except Exception as error:
+            if isinstance(error, OSError):
+                raise
+            raise ValueError(
+                f"{self.path} cannot be written again as {self.path.suffix}: "
+                f"{str(error).partition(chr(10))[0]}; save the table as CSV."
+            ) from None
 
     def _with_fills(self, cells, fill):
         """Return a column with numbers in some cells, as text if the others are."""
