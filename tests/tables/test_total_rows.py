@@ -196,6 +196,14 @@ def test_numbers_that_come_again_prove_little():
     assert not len(find_total_rows(piece).rows)
 
 
+def test_a_row_that_comes_again_behind_zeros_is_no_sum():
+    rng = np.random.default_rng(0)
+    values = rng.uniform(1, 900, (20, 4)).round(4)
+    values[7], values[6], values[8] = values[5], 0, values[5]
+    piece = Piece(0, 20, values, pd.DataFrame(index=range(20)), None)
+    assert not len(find_total_rows(piece).rows)
+
+
 def test_chance_makes_no_totals():
     """Of random counts, and of counts that grow from row to row."""
     for seed in range(150):

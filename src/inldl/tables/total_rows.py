@@ -167,7 +167,8 @@ class _Search:
         known = ~np.isnan(sums) & ~np.isnan(numbers)
         gap = self._rounding(size[:, None]) if name else self.unit / 100
         wrong = (known & (np.abs(sums - numbers) > gap)).any(axis=1)
-        proof = np.log10(np.where(known & (sums > 0), sums / self.unit, 1).clip(1))
+        several = sums > np.maximum.accumulate(self.counts[last], axis=0)  # above 0
+        proof = np.log10(np.where(known & several, sums / self.unit, 1).clip(1))
         proof = np.minimum(proof, self.most_proof)
         own = proof.max(axis=1) * (known.all(axis=1) & self.totals)  # totals of rows say no more
         enough = _PROOF_OF_NAME if name else _PROOF + 2 * np.log10(len(self.up))
