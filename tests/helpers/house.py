@@ -16,9 +16,9 @@ MODULE_LINES, BODY_LINES = 400, 40
 QUICK_START = {"inldl.cli", "inldl_studio", "inldl_torch", "inldl.__main__", "inldl.lazy"}
 # Optional or slow to import: not loaded before they are needed
 LATE = {
-    "dask", "difflib", "distributed", "jinja2", "matplotlib", "numba", "onnx", "onnxruntime",
-    "openpyxl", "pandas", "pooch", "psutil", "pyarrow", "requests", "rich", "scipy", "skops",
-    "sklearn", "starlette", "torch", "uvicorn",
+    "dask", "difflib", "distributed", "duckdb", "jinja2", "matplotlib", "numba", "onnx",
+    "onnxruntime", "openpyxl", "pandas", "pooch", "psutil", "pyarrow", "pyreadstat", "requests",
+    "rich", "scipy", "skops", "sklearn", "starlette", "torch", "uvicorn",
 }  # fmt: skip
 NEED_EXTRAS = {"inldl.engines.chunks"}  # modules of ours that import an optional one
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

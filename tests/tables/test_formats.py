@@ -3,13 +3,16 @@
 import bz2
 import gzip
 import lzma
-from contextlib import contextmanager
+import sqlite3
+from contextlib import closing, contextmanager
 from inspect import signature
 from pathlib import Path
 from typing import get_args
 
+import duckdb
 import numpy as np
 import pandas as pd
+import pyreadstat
 import pytest
 from typer.testing import CliRunner
 
@@ -22,6 +25,8 @@ from inldl.tables.writing import TableWriter, write_frame
 
 ODD = ['+1 "x"', "a,b;c", "größe", "läuft\tgut"]  # names of features, and of columns to add
 LABELS = ["joy, 50%", "Ärger", "fear"]
+# Of programs that take letters and digits alone
+STRICT = {"ODD": ["a_1", "word", "größe", "läuft_gut"], "LABELS": ["joy_50", "Ärger", "fear"]}
 
 
 class JsonLines(FrameFormat):
@@ -62,14 +67,32 @@ def save_json(frame, path):
     frame.to_json(path, orient="records", lines=True, force_ascii=False)
 
 
+def save_sqlite(frame, path):
+    with closing(sqlite3.connect(path)) as file:
+        frame.to_sql("joy", file, index=False, if_exists="replace")
+
+
+def save_duckdb(frame, path):
+    with closing(duckdb.connect(path)) as file:
+        file.register("frame", frame)
+        file.execute("CREATE OR REPLACE TABLE joy AS SELECT * FROM frame")
+
+
 SAVED = {
     ".csv": lambda frame, path: frame.to_csv(path, index=False),
     ".tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
     ".parquet": lambda frame, path: frame.to_parquet(path),
     ".xlsx": lambda frame, path: frame.to_excel(path, index=False),
+    ".feather": lambda frame, path: frame.to_feather(path),
+    ".ods": lambda frame, path: frame.to_excel(path, index=False, engine="odf"),
+    ".sav": lambda frame, path: pyreadstat.write_sav(frame, path),
+    ".dta": lambda frame, path: pyreadstat.write_dta(frame, path),
+    ".sqlite": lambda frame, path: save_sqlite(frame, path),
+    ".duckdb": lambda frame, path: save_duckdb(frame, path),
     ".jsonl": save_json,
 }
 BUILT_IN = formats.FORMATS
+WHOLE = {".xlsx", ".ods", ".sav", ".dta", ".sqlite", ".duckdb"}  # read as one piece
 
 
 @pytest.fixture(autouse=True)
@@ -78,8 +101,16 @@ def added_format(monkeypatch):
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, added))
 
 
+@pytest.fixture(autouse=True)
+def names(request, monkeypatch):
+    """Take names that the format of a test has."""
+    params = getattr(request.node, "callspec", request.node).__dict__.get("params", {})
+    for name, value in STRICT.items() if params.get("path") in (".sav", ".dta") else ():
+        monkeypatch.setitem(globals(), name, value)
+
+
 @pytest.fixture
-def frame():
+def frame(names):
     """Return 100 rows of degrees with holes, between columns with odd names."""
     rng = np.random.default_rng(0)
     y = rng.multinomial(1000, [0.2, 0.3, 0.5], 100) / 1000
@@ -97,11 +128,11 @@ def path(request, frame, tmp_path):
     return path
 
 
-def opened(path, labels=LABELS):
-    file = TableFile(path, labels)
+def opened(path, labels=...):
+    file = TableFile(path, LABELS if labels is ... else labels)
     if file.format.kind == "text":
         file.source.block_size = 500  # bytes of a piece
-    if file.format.kind == "parquet":
+    if file.format.kind in ("parquet", "feather"):
         file.source.batch_rows = 16
     return file
 
@@ -140,7 +171,7 @@ def test_the_table_is_read_whole_and_in_pieces(path, frame):
     for name in features:
         assert table.features[name].tolist() == frame[name].tolist()
     pieces = list(file.pieces(features, text={ODD[1]}))
-    assert len(pieces) > 5 or path.suffix == ".xlsx"  # a sheet is one piece
+    assert len(pieces) > 5 or path.suffix in WHOLE
     assert [piece.first for piece in pieces[1:]] == [piece.rows.stop for piece in pieces[:-1]]
     np.testing.assert_array_equal(np.concatenate([p.values for p in pieces]), frame[LABELS])
     found = pd.concat([piece.features for piece in pieces])
@@ -217,7 +248,7 @@ def test_a_frame_is_written_to_a_new_file(path, frame, tmp_path):
 
 def test_a_command_completes_the_table(path, frame, tmp_path):
     out = tmp_path / f"whole{path.suffix}"
-    command = ["complete", str(path), "-l", "joy? 50%,Ärger,fear", "-o", str(out)]
+    command = ["complete", str(path), "-l", "joy*,Ärger,fear", "-o", str(out)]
     ran = CliRunner().invoke(app, [*command, "--method", "constant-mean", "--filled-columns"])
     assert ran.exit_code == 0, ran.output
     table = read_table(out, LABELS)

@@ -84,6 +84,16 @@ def test_rows_that_lack_a_label_have_no_code(tmp_path):
     assert codes_for_missing(percentages(), 100, 0.2) == []
 
 
+def test_zeros_in_each_row_are_no_code_where_a_label_is_forgotten(tmp_path):
+    values = np.column_stack([percentages(), np.zeros(30)])
+    values[:, 0] -= 5  # of a label that is not in the table
+    names, path = [*LABELS, "none"], tmp_path / "t.csv"
+    np.savetxt(path, values.clip(0), "%.10g", ",", header=",".join(names), comments="")
+    with pytest.raises(ValueError, match="is a label missing from --labels") as caught:
+        read_table(path, names)
+    assert "--na" not in str(caught.value)
+
+
 def test_who_divides_by_sums_is_not_stopped(tmp_path):
     values = percentages()
     values[:5, 1] = 0

@@ -155,7 +155,8 @@ def test_semicolons_are_found_below_a_title_with_commas(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "a,b\nr1,0.25,0.75\nr2,0.5,0.5\n",  # R leaves out the name of the first column
+        "a,b\n0.25,0.75,\n0.5,0.5,\n",  # a delimiter ends each row
+        "a,b\nr1,0.25,0.75\nr1,0.5,0.5\n",  # names of rows would differ
         "x,y\nu,v,w,x\np,q,q,r\n",  # a header that is too short is no title
         "x,a,b\n1,0.25,0.75\n2,0.5\n",  # the end of the file is lost
         "x,a,b\n1,0.25,0.75\nunknown\n",
@@ -171,6 +172,79 @@ def test_a_row_of_which_little_is_known_is_no_note(tmp_path):
     assert len(read(tmp_path, text).y) == 4
     quoted = TABLE + '9,0.5,0.5,"a\nNote: more\nb"\n'
     assert len(read(tmp_path, quoted).y) == 4
+
+
+@pytest.mark.parametrize("delimiter", [" ", "\t", ",", ";"])
+@pytest.mark.parametrize("quote", ['"', ""])
+def test_what_write_table_of_r_writes(tmp_path, delimiter, quote):
+    rows = [
+        ["age", "yes", "no", "town"],
+        ["1", "31", "0.25", "0.75", "A,B"],
+        ["2", "58", "0.5", "NA", "C"],
+    ]
+    if quote:
+        rows[0] = [f'"{name}"' for name in rows[0]]
+        for row in rows[1:]:
+            row[0], row[-1] = f'"{row[0]}"', f'"{row[-1]} (old)"'
+    elif delimiter == ",":
+        rows[1][-1] = "A"
+    text = "".join(f"{delimiter.join(row)}\n" for row in rows)
+    path, out = tmp_path / "t.txt", tmp_path / "out.txt"
+    path.write_text(text)
+    table = read_table(path, "yes,no", decimal=".")
+    assert table.file.source.names == ["row names", "age", "yes", "no", "town"]
+    np.testing.assert_array_equal(table.y, [[0.25, 0.75], [0.5, NAN]])
+    note = (
+        "The header has one name less than the rows have cells, as R writes it; the first column"
+    )
+    assert any(each.startswith(note) for each in table.notes)
+    write_table(table, np.where(np.isnan(table.y), 0.5, table.y), out)
+    assert out.read_text() == text.replace("NA", "0.5")
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        "Quelle: Statistisches Bundesamt (Destatis)",
+        "__________\n© Destatis, 2024 | Wiesbaden\nStand: 12.03.2024 / 10:33",
+        "Fuente: INE",
+        "Źródło: GUS\nWarszawa",
+        "*) vorläufig\nQuelle: X\nStand 2024",
+        '"Source: Bureau of Economic Analysis"\n"=LINK(""http://x"")";"http://x"\n"October 2009"',
+    ],
+)
+def test_a_source_ends_a_table(tmp_path, notes):
+    text = f"ort;ja;nein;unklar;n\nA;25,5;74,5;0;12\nB;30;;10;7\nC;20,1;79,9;0;8\n{notes}\n"
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    table = read_table(path, "ja,nein,unklar")
+    assert table.features["ort"].tolist() == ["A", "B", "C"]
+    number = 1 + notes.count("\n")
+    what = "line is a note" if number == 1 else f"{number} lines are notes"
+    assert f"The last {what} below the table" in str(table.notes)
+
+
+@pytest.mark.parametrize("tail", ["\n\n\n", ",,,\n,,,\n", "\n,,,\n\n"])
+def test_empty_lines_at_the_end_are_no_rows_and_no_notes(tmp_path, tail):
+    table = read(tmp_path, TABLE + tail)
+    assert len(table.y) == 3
+    assert not any("note" in note for note in table.notes)
+
+
+def test_blanks_behind_a_quotation_mark_are_no_part_of_a_cell(tmp_path):
+    path, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    path.write_text('"x" ,"a","b" \n"u",0.25 ,0.75 \n"v, w" ,, 0.5\n')
+    table = read_table(path, "a,b")
+    assert table.features["x"].str.strip().tolist() == ["u", "v, w"]
+    write_table(table, np.where(np.isnan(table.y), 0.5, table.y), out)
+    assert out.read_text() == path.read_text().replace(",, 0.5", ",0.5, 0.5")
+
+
+def test_aligned_columns_are_named(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text(" id    yes    no\n  1   0.25  0.75\n 22    0.5   0.5\n")
+    with pytest.raises(ValueError, match="Several spaces stand between cells; save the table as"):
+        read_table(path, "yes,no")
 
 
 def test_rows_to_skip_are_given(tmp_path):

@@ -80,57 +80,6 @@ def test_shares_that_are_often_a_half_are_no_totals(counts, tmp_path):
     assert read_table(saved(same, tmp_path), "a,b,c").y.shape == (30, 3)
 
 
-def test_a_row_that_is_the_sum_of_all_others_is_named(counts, tmp_path):
-    table = counts.drop(columns="age").assign(all=counts[["red", "green", "blue"]].sum(axis=1))
-    table = pd.concat([table, table.sum().to_frame().T]).astype(float)
-    table.iloc[3, 0] = table.iloc[4, 1] = np.nan
-    read = read_table(saved(table, tmp_path), "red,green,blue", total="all")
-    assert read.notes[-1] == (
-        "The last row (Line 32) is the sum of all others, so it is a total, not a row of its own; "
-        "say --column-totals last-row (column_totals='last-row' in Python), or remove it, or the "
-        "model learns from it as from any other row."
-    )
-    told = read_table(
-        saved(table, tmp_path), "red,green,blue", total="all", column_totals="last-row"
-    )
-    assert "sum of all others" not in str(told.notes)
-    assert len(told.y) == len(read.y) - 1
-    read = read_table(saved(table[:-1], tmp_path), "red,green,blue", total="all")
-    assert "sum of all others" not in str(read.notes)
-
-
-def test_a_total_above_columns_with_holes_is_known_by_its_name(counts, tmp_path):
-    table = counts.drop(columns="age").assign(all=counts[["red", "green", "blue"]].sum(axis=1))
-    last = table.sum()
-    table.iloc[3:9, 0] = table.iloc[2:7, 1] = table.iloc[10:12, 2] = np.nan
-    table["town"] = [f"town {i}" for i in range(30)]
-    table = pd.concat([table, last.to_frame().T.assign(all=np.nan, town="Total")])
-    read = read_table(saved(table, tmp_path), "red,green,blue", total="all")
-    assert (
-        "The last row (Line 32) is named 'Total'; if it sums up the others, say" in read.notes[-1]
-    )
-    table.iloc[-1, 0] = 1
-    read = read_table(saved(table, tmp_path), "red,green,blue", total="all")
-    assert "is named" not in str(read.notes)
-
-
-@pytest.mark.parametrize("whole", [1, 100])
-@pytest.mark.parametrize(("name", "first"), [("Total", False), (" OVERALL", True)])
-def test_a_total_of_shares_is_known_by_its_name(counts, tmp_path, whole, name, first):
-    """A mean of the others with weights that are not known: nothing but the name can tell it."""
-    votes = counts.drop(columns="age")
-    table = (shares(votes) * whole).assign(town=[f"town {i}" for i in range(30)])
-    total = (votes.sum() / votes.to_numpy().sum() * whole).to_frame().T.assign(town=name)
-    table = pd.concat([total, table] if first else [table, total])
-    note = f"is named '{name.strip()}'; if it sums up the others, remove it, or"
-    assert note in read_table(saved(table, tmp_path), "red,green,blue").notes[-1]
-    table["town"] = table["town"].replace(name, "Totnes")
-    assert "is named" not in str(read_table(saved(table, tmp_path), "red,green,blue").notes)
-    table["town"] = table["town"].replace("Totnes", name)
-    table.iloc[0 if first else -1, :3] = [0, 0, whole]
-    assert "is named" not in str(read_table(saved(table, tmp_path), "red,green,blue").notes)
-
-
 # --- one total for all rows ---------------------------------------------------------------------
 
 HOURS = "who,sleep,work,play\na,8,8,8\nb,7,9,8\nc,9,,\nd,6,10,8\ne,8,,7\n"

@@ -1,14 +1,14 @@
-"""Why the shares of rows do not sum up: numbers that mean missing, and two scales in one table.
+"""What to say of rows that do not sum to the whole: why they do not, and that they are divided.
 
-This is looked for only where rows are refused, or where numbers are taken for counts, which have
-no sum that they must have.
+Numbers that mean missing, and two scales in one table, are looked for only where rows are refused,
+or where numbers are taken for counts, which have no sum that they must have.
 """
 
 import re
 
 import numpy as np
 
-from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE
+from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE, span
 from inldl.text import counted
 
 # 0, numbers below 0, and the largest ones of a width, which surveys keep for "no answer" and such
@@ -23,7 +23,8 @@ def codes_for_missing(values, whole, gap) -> list[float]:
     """Return numbers in cells of all rows with a wrong sum, whose sums are possible without them.
 
     Rows are to sum to `whole`, but for `gap`. The list is empty if no such numbers look as if they
-    meant missing.
+    meant missing. Zeros do so only beside rows without any: where each row has some, a label may
+    have been forgotten.
     """
     codes: list[float] = []
     values, off = values.copy(), _wrong(values, whole, gap)
@@ -40,7 +41,8 @@ def codes_for_missing(values, whole, gap) -> list[float]:
         codes.append(float(found[k]))
         values[cells] = np.nan
         off = _wrong(values, whole, gap)
-    return [] if off.any() else codes
+    full = ~np.isnan(values).any(axis=1)
+    return [] if off.any() or (0 in codes and full.sum() < SEVERAL_ROWS) else codes
 
 
 def _wrong(values, whole, gap):
@@ -86,11 +88,11 @@ def two_scales(sums, wrong, scale, where) -> str:
 def notes_on_codes(values, labels) -> list[str]:
     """Return sentences on counts that may mean missing: 0 and codes that stand apart."""
     known, sizes = np.unique(values[~np.isnan(values)], return_counts=True)
-    notes = []
-    for code, size in zip(known.tolist(), sizes.tolist(), strict=True):
+    often, notes = known[(sizes >= _APART) & (known > 9)].tolist(), []
+    for code in (code for code in often if _CODE.fullmatch(f"{code:.10g}")):
         near = (known >= code / 2) & (known <= 2 * code) & (known != code)
-        usual = sizes[near].max(initial=1)
-        if code > 9 and _CODE.fullmatch(f"{code:.10g}") and size >= _APART * usual:
+        size = int(sizes[known == code].sum())
+        if size >= _APART * sizes[near].max(initial=1):
             notes.append(
                 f"{code:.10g} is in {size:,} cells, far more often than numbers of its size; "
                 f"{say_missing([code])}."
@@ -104,4 +106,34 @@ def notes_on_codes(values, labels) -> list[str]:
                 f"{others.min():.10g}; {say_missing([0])}."
             )
             break
+    return notes
+
+
+def notes_on_divided(complete, holed, whole) -> list[str]:
+    """Return notes on the rows that a user wants to have divided."""
+    kinds = {
+        f"Complete rows that do not sum to {whole}": complete,
+        f"Rows with missing shares whose known ones sum to more than {whole}": holed,
+    }
+    return [
+        f"{which}: {rows.sum():,}. They are divided by their sums for learning; the written file "
+        "keeps them as they are."
+        for which, rows in kinds.items()
+        if rows.any()
+    ]
+
+
+def notes_on_rounded(sums, complete, holed) -> list[str]:
+    """Return notes on rows whose sums miss the whole because their numbers are rounded."""
+    divided = (
+        "they are divided by their sums" if complete.sum() > 1 else "it is divided by its sum"
+    )
+    zero = "the missing shares become 0"
+    kinds = (complete, "", f"{divided} for learning"), (holed, " with missing shares", zero)
+    notes = []
+    for rows, which, what in kinds:
+        if rows.any():
+            count = int(rows.sum())
+            who = f"1 row{which} sums" if count == 1 else f"{count:,} rows{which} sum"
+            notes.append(f"{who} to {span(sums[rows])}, as rounded numbers do; {what}.")
     return notes

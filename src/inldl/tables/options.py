@@ -56,9 +56,9 @@ class FileOptions(Options):
 
     delimiter: str | None = _in_file(
         "Between cells",
-        "Between cells: , ; | or tab. Detected by default.",
-        choices={",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar"},
-        words={"tab": "\t", "\\t": "\t"},
+        "Between cells: , ; | tab or space. Detected by default.",
+        choices={",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar", " ": "Space"},
+        words={"tab": "\t", "\\t": "\t", "space": " "},
     )
     decimal: str | None = _in_file(
         "Decimal sign",
@@ -99,8 +99,9 @@ class FileOptions(Options):
         example="detected",
     )
     sheet: str | int | None = _in_file(
-        "Sheet of an Excel file",
-        "The sheet of an Excel file, by name or number; the first by default.",
+        "Sheet or table of the file",
+        "The sheet of a spreadsheet, by name or number, or the table of a database; the first by "
+        "default. It may also follow the file: survey.db::answers.",
     )
 
 
@@ -120,9 +121,10 @@ class ColumnOptions(FileOptions):
         of all rows, such as 24. The column is a feature only if `features` names it.
     column_totals : str, path or dict, default=None
         For counts: the total of each label over all rows, which completed tables have. "last-row"
-        if the last row of the table holds them, a file with one row of totals under the names of
-        the labels, or a dict from labels to totals. A total may be missing, or a text with bounds
-        such as "<500". The row of totals is not learned from.
+        if the last row of the table holds them, "rows" if the rows do that are found to be sums of
+        others, a file with one row of totals under the names of the labels, or a dict from labels
+        to totals. A total may be missing, or a text with bounds such as "<500". Rows that are
+        totals or means of others are not learned from, but with "none".
     parent : str, default=None
         For counts: the column that names the row of which a row is a part, such as its region;
         `id` says which column holds the names. Rows sum to the row that they are part of, which
@@ -153,7 +155,8 @@ class ColumnOptions(FileOptions):
     )
     column_totals: str | dict[str, Any] | None = _column(
         "For counts: the total of each label over all rows, which completed tables have: last-row "
-        "if the last row holds them, or a file with one row of totals.",
+        "if the last row holds them, rows for all that are sums of others, or a file with one "
+        "row of totals; none if such rows are like the others.",
         page=(_SHARES, "Totals of columns"),
         example="last-row",
     )

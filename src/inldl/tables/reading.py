@@ -22,16 +22,16 @@ from inldl.tables.selection import (
     check_columns,
     check_named_once,
     named_by,
-    notes_on_total_row,
     refused_total,
     select_features,
     select_labels,
     split_names,
 )
 from inldl.tables.shares import Degrees
-from inldl.tables.sums_over_rows import SumsOverRows
+from inldl.tables.sums_over_rows import NO_TOTALS, SumsOverRows
 from inldl.tables.table import Piece, ScaleEvidence, Table
 from inldl.tables.table_rows import gather
+from inldl.tables.total_rows import find_total_rows
 
 _SIGNED = "The shares are read as percentages: they have a percent sign."
 
@@ -51,10 +51,11 @@ def read_table(path, labels, options=None, *, scale="auto", normalize=False, **k
     Parameters
     ----------
     path : str or path
-        A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet, or .xlsx (the
-        first sheet, without empty rows and columns), compressed if .gz, .bz2, .xz or .zip
-        follows; or "-" for standard input. Standard input, pipes and compressed files are copied
-        first.
+        A file that ends in .csv, .tsv, .tab or .txt (delimited text), .xlsx or .ods (the first
+        sheet, without empty rows and columns), .parquet, .feather, .sav or .zsav (SPSS), .dta
+        (Stata), .db, .sqlite or .duckdb (the first table of a database), compressed if .gz, .bz2,
+        .xz or .zip follows; or "-" for standard input. "survey.db::answers" names a table, and
+        "budget.xlsx::2024" a sheet. Standard input, pipes and compressed files are copied first.
     labels : str or list of str
         The label columns: names ("joy,anger" or a list), patterns with `*`, `?` and `[...]`
         ("emotion_*"), or "re:" and a regular expression that fits the whole name.
@@ -154,7 +155,9 @@ class TableFile:
         for name in ("skip_rows", "skip_last"):
             if getattr(options, name) is not None:
                 check_number(name, getattr(options, name), low=0, integer=True)
-        self.path = readable_twice(Path(path), owner=self)
+        path, _, sheet = str(path).partition("::")
+        options = replace(options, sheet=sheet) if sheet else options
+        self.options, self.path = options, readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
         plain = unpacked(self.path, owner=self)
         words = {"na": as_words(options.na), "mark": as_marks(options.mark)}
@@ -227,6 +230,11 @@ class TableFile:
         check_choice("scale", scale, SCALE_TITLES)
         sampled = most_rows is not None and most_rows < self.source.most_rows()
         piece, rows = gather(self, most_rows, self.ids)
+        totals = []
+        if self.over_rows is None and self.options.column_totals != NO_TOTALS:
+            found = find_total_rows(piece)
+            totals = found.notes(self.place_of(rows), piece.totals is not None)
+            piece, rows = found.apart(piece, rows)
         if piece.size < least_rows:
             problem = "only one row" if piece.size else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
@@ -243,9 +251,7 @@ class TableFile:
         known = settle_largest(shares.known, giving_way(opened))
         notes += [*self.totals.notes(), *shares.notes, *notes_on_largest(opened)]
         notes += notes_on_signs(self, [piece], shares.scale, opened.bounds)
-        y = None if shares.scale == "count" else shares.known.y
-        if not most_rows and self.over_rows is None:
-            notes += notes_on_total_row(piece.values, piece.totals, y, piece.features, where)
+        notes += totals
         votes = piece.votes(self.labels) if shares.scale == "count" else None
         named = {name: piece.features.pop(name) for name in self.ids}
         ids = pd.DataFrame(named, index=piece.features.index)
@@ -274,7 +280,7 @@ class TableFile:
     @cached_property
     def over_rows(self) -> SumsOverRows | None:
         """What is known of sums over rows, if anything."""
-        if self.options.column_totals is None and self.options.parent is None:
+        if self.options.column_totals in (None, NO_TOTALS) and self.options.parent is None:
             return None
         if not self.totals.given:
             raise ValueError(

@@ -14,13 +14,7 @@ from inldl.text import listed, shortened
 
 _EXAMPLE = '"alcohol=beer,wine"'
 _TOTAL = re.compile(r"(?i)(.*[\W_])?(total|totals|sum|all|overall|gesamt|summe|totale?)([\W_].*)?")
-_TOTAL_ROW = re.compile(
-    r"(?i)((grand|sub|in|over)?[ -]?totals?|overall|sum|(ins)?gesamt|summe|totale?s?|average|mean)"
-)
-_REMOVE = "remove it, or the model learns from it as from any other row."
-_USE = "say --column-totals last-row (column_totals='last-row' in Python), or "
 _FEW, _FEWEST = 10, 2  # rows that prove a total, and those that do if its name says so
-_MANY = 1000  # a sum of rows that is no accident
 _COARSE = 0.002  # of the whole: a label may well be a half everywhere if it is rounded to more
 
 
@@ -269,60 +263,6 @@ def refused_total(labels, values) -> str | None:
                 f"leave it out of the labels (--ignore {_quoted(labels[j])})."
             )
     return None
-
-
-def notes_on_total_row(values, totals, y, features, where) -> list[str]:
-    """Return a list with a sentence about a first or last row that sums up all others.
-
-    The `values` and `totals` are counts, NaN where missing, if there are no shares `y`. Shares of
-    a total are means of those of the other rows, with weights that are not known. So its name must
-    tell it, and none of its shares is beyond those of the others.
-    """
-    counts = values if totals is None else np.column_stack([values, totals])
-    for row, which in _outermost(counts):
-        name = _name_of_total(features.iloc[row])
-        use = _USE if which == "last" and totals is not None else ""
-        if y is None and _is_sum_of_others(counts, row):
-            what = f"the sum of all others, so it is a total, not a row of its own; {use}{_REMOVE}"
-        elif name is not None and (
-            _may_be_sum(counts, row) if y is None else _is_among_others(y, row)
-        ):
-            what = f"named {name!r}; if it sums up the others, {use}{_REMOVE}"
-        else:
-            continue
-        return [f"The {which} row ({where(row)}) is {what}"]
-    return []
-
-
-def _may_be_sum(counts, row):
-    """Return whether no known number of a row is less than the others of its column together."""
-    known = ~np.isnan(counts[row])
-    others = np.nansum(np.delete(counts, row, axis=0), axis=0)
-    return known.any() and bool((counts[row] >= others * (1 - 1e-9))[known].all())
-
-
-def _is_sum_of_others(counts, row):
-    others = np.delete(counts, row, axis=0)
-    known = ~np.isnan(counts).any(axis=0) & (others > 0).any(axis=0)
-    found, sums = counts[row, known], others[:, known].sum(axis=0)
-    many = known.any() and sums.sum() >= _MANY
-    return many and np.allclose(found, sums, rtol=1e-9, atol=0)
-
-
-def _name_of_total(cells):
-    words = (cell.strip() for cell in cells if isinstance(cell, str))
-    return next((word for word in words if _TOTAL_ROW.fullmatch(word)), None)
-
-
-def _is_among_others(y, row):
-    others, known = np.delete(y, row, axis=0), ~np.isnan(y[row])
-    low, high = np.fmin.reduce(others, axis=0), np.fmax.reduce(others, axis=0)
-    return ((low <= y[row]) & (y[row] <= high))[known].all()
-
-
-def _outermost(rows):
-    """Return the last and the first row, where totals stand, unless there are few rows."""
-    return [(len(rows) - 1, "last"), (0, "first")] if len(rows) >= _FEW else []
 
 
 def _quoted(name):

@@ -11,6 +11,8 @@ from inldl.tables.hints import (
     code_of_fractions,
     codes_for_missing,
     notes_on_codes,
+    notes_on_divided,
+    notes_on_rounded,
     say_missing,
     two_scales,
 )
@@ -335,7 +337,7 @@ class Degrees:
         if normalize:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
             self._refuse_zero_sums(np.where(complete, sums, 1))
-            notes += _normalized_notes(off, few, f"{whole:g}")
+            notes += notes_on_divided(off, few, f"{whole:g}")
             divided = off | few
             loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
             if loose.any():
@@ -351,7 +353,7 @@ class Degrees:
             short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
             advice = f"{_FORGOTTEN if short else ''}correct them{_NORMALIZE}"
             self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
-            notes += _rounded_notes(sums * whole, off & rounded, over & rounded)
+            notes += notes_on_rounded(sums * whole, off & rounded, over & rounded)
             divided = (off | over) & rounded
         y[divided] /= sums[divided, None]
         return y
@@ -380,33 +382,3 @@ def _missing_count(evidence):
         "COLUMN, total='...' in Python), or say what the numbers are with scale='fraction' or "
         "'percent' (--scale on the command line)."
     )
-
-
-def _normalized_notes(complete, holed, whole):
-    """Return notes on the rows that a user wants to have divided."""
-    kinds = {
-        f"Complete rows that do not sum to {whole}": complete,
-        f"Rows with missing shares whose known ones sum to more than {whole}": holed,
-    }
-    return [
-        f"{which}: {rows.sum():,}. They are divided by their sums for learning; the written file "
-        "keeps them as they are."
-        for which, rows in kinds.items()
-        if rows.any()
-    ]
-
-
-def _rounded_notes(sums, complete, holed):
-    """Return notes on rows whose sums miss the whole because their numbers are rounded."""
-    divided = (
-        "they are divided by their sums" if complete.sum() > 1 else "it is divided by its sum"
-    )
-    zero = "the missing shares become 0"
-    kinds = (complete, "", f"{divided} for learning"), (holed, " with missing shares", zero)
-    notes = []
-    for rows, which, what in kinds:
-        if rows.any():
-            count = int(rows.sum())
-            who = f"1 row{which} sums" if count == 1 else f"{count:,} rows{which} sum"
-            notes.append(f"{who} to {span(sums[rows])}, as rounded numbers do; {what}.")
-    return notes

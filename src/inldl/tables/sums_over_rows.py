@@ -15,13 +15,14 @@ from inldl.rows.counts import FilledCounts
 from inldl.tables.selection import named_by
 from inldl.tables.table import Bounds, Piece, read_bounds
 from inldl.tables.table_rows import id_texts
+from inldl.tables.total_rows import find_total_rows
 from inldl.text import counted
 
 Array = np.ndarray
-LAST_ROW = "last-row"
+LAST_ROW, FOUND, NO_TOTALS = "last-row", "rows", "none"
 _TOTALS = (
-    "{}; give 'last-row' if that row of the table holds the totals, a file that has them under "
-    "the names of the labels, or a dict from labels to totals."
+    "{}; give 'last-row' or 'rows' if rows of the table hold the totals, a file that has them "
+    "under the names of the labels, or a dict from labels to totals."
 )
 
 
@@ -42,8 +43,11 @@ class SumsOverRows:
         wanted, parent = file.options.column_totals, file.options.parent
         if parent is not None:
             parent, *_ = named_by(file.source.names, [parent], "column (--parent)")
-        piece = file.whole_piece(list(dict.fromkeys([*file.ids, *filter(None, [parent])])))
-        up = np.full(piece.size, -1) if parent is None else _parents(piece, file, parent)
+        columns = file.features if parent is None else [parent]
+        piece = file.whole_piece(list(dict.fromkeys([*file.ids, *columns])))
+        up = find_total_rows(piece).up if parent is None else _parents(piece, file, parent)
+        if wanted == FOUND and parent is None and (up < 0).all():
+            raise ValueError(_TOTALS.format("No row of the table is the sum of others"))
         if wanted == LAST_ROW:
             up[:-1] = np.where(up[:-1] < 0, piece.size - 1, up[:-1])
         rows = np.unique(up[up >= 0])
@@ -55,7 +59,7 @@ class SumsOverRows:
         names = [""] * len(rows)
         if parent is not None:
             names = [repr(name) for name in id_texts(piece.features.iloc[rows], file.ids)]
-        if wanted not in (None, LAST_ROW):
+        if wanted not in (None, LAST_ROW, FOUND, NO_TOTALS):
             given = _given_totals(wanted, file)
             of, within = (np.where(a < 0, len(rows), a) for a in (of, within))
             lower, upper = np.vstack([lower, given[0]]), np.vstack([upper, given[1]])

@@ -50,11 +50,11 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     most_rows = options.most_rows or LEARNED_NUMBERS // len(file.source.names)
     table = file.read(scale=options.scale, normalize=options.normalize, most_rows=most_rows)
     sampled, labels, scale, notes = table.sampled, table.labels, table.scale, table.notes
+    some_left = table.rows is not None
     n_read, ids, (training, place) = len(table.y), list(table.ids), _training_rows(table, options)
     some = training.take(evenly_spaced(len(training), INFLUENCE_ROWS))
     with placed(place):
-        where = options.unit, options.time, options.place, options.dates
-        training = model.place(training, *where)
+        training = model.place(training, options.unit, options.time, options.place, options.dates)
         notes = [*notes, *training.notes]
         training = replace(training, features=training.features.drop(columns=ids, errors="ignore"))
         prepared = model.prepare(training, labels, options.dates)
@@ -63,7 +63,7 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     held_out = model.fit_prepared(prepared)
     model.scale_ = scale
     rows, n_left_out = prepared.rows, n_read - len(prepared)
-    weight, missing, partly = held_out.rows.weight, rows.holes, sampled or n_left_out
+    weight, missing, partly = held_out.rows.weight, rows.holes, some_left or n_left_out
     notes = [*notes, *([_SAMPLED.format(len(rows))] if sampled else [])]
     notes += [] if options.group is None else [_GROUPED.format(options.group)]
     notes += table_rows.weights_notes(options.weight, n_left_out, weight, held_out.votes)

@@ -23,11 +23,12 @@ _NEAR = 1e-6  # of a whole number
 def write_table(table, completed, path, *, whole=False, overwrite=False) -> None:
     """Write a table with its holes filled.
 
-    Observed degrees and all other columns stay as they are, byte for byte in a text; so do other
-    sheets, formulas and styles of an Excel file. The filled degrees are written in the table's
-    scale with up to six decimals; the largest one of a row takes the rest, with as many as the
-    sum of the row needs. Counts sum to the total of their row. What is filled stays within the
-    bounds of its cell, and keeps sums of labels. The file appears whole or not at all.
+    Observed degrees and all other columns stay as they are, byte for byte in a text; so do rows
+    that the table leaves out, and other sheets, formulas and styles of an Excel file. The filled
+    degrees are written in the table's scale with up to six decimals; the largest one of a row
+    takes the rest, with as many as the sum of the row needs. Counts sum to the total of their row.
+    What is filled stays within the bounds of its cell, and keeps sums of labels. The file appears
+    whole or not at all.
 
     Parameters
     ----------
@@ -49,14 +50,19 @@ def write_table(table, completed, path, *, whole=False, overwrite=False) -> None
     OSError
         If the file cannot be written; an old one is left unchanged.
     """
-    completed = _checked(table.known, completed)
+    filled_in = _checked(table.known, completed)
     holes = np.isnan(table.y).any(axis=0) | (table.file.zeros.limits is not None)
     filled = [name for name, hole in zip(table.labels, holes, strict=True) if hole]
     how = {"filled": filled, "whole": whole, "overwrite": overwrite}
+    y, completed = table.y, filled_in
+    if table.rows is not None:
+        y, completed = np.full((2, table.file.source.most_rows(), y.shape[1]), -1.0)
+        y[table.rows], completed[table.rows] = table.y, filled_in
     with TableWriter(table.file, path, **how) as writer:
         for piece in table.file.pieces():
-            y = np.where(np.isnan(piece.values), np.nan, table.y[piece.rows])  # rounded zeros
-            writer.write(piece, y, completed[piece.rows], table.scale)
+            some = completed[piece.rows]
+            holes = np.isnan(piece.values) & (some >= 0)  # rounded zeros are among them
+            writer.write(piece, np.where(holes, np.nan, y[piece.rows]), some, table.scale)
 
 
 class TableWriter:

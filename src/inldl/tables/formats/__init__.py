@@ -36,9 +36,20 @@ class Listing(NamedTuple):
 
 
 FORMATS = (
-    Listing("inldl.tables.formats.delimited.DelimitedText", (".csv", ".tsv", ".tab", ".txt")),
+    Listing(
+        "inldl.tables.formats.delimited.DelimitedText", (".csv", ".tsv", ".tab", ".txt", ".dat")
+    ),
     Listing("inldl.tables.formats.parquet.Parquet", (".parquet",), b"PAR1", "parquet"),
+    Listing("inldl.tables.formats.parquet.Feather", (".feather", ".arrow"), b"ARROW1", "parquet"),
     Listing("inldl.tables.formats.excel.Excel", (".xlsx",), b"PK\x03\x04", "parquet"),
+    Listing("inldl.tables.formats.excel.Ods", (".ods",), b"", "ods"),
+    Listing("inldl.tables.formats.labelled.Spss", (".sav", ".zsav"), b"$FL", "spss"),
+    Listing("inldl.tables.formats.labelled.Stata", (".dta",), b"<stata_dta>", "spss"),
+    Listing(
+        "inldl.tables.formats.databases.Database",
+        (".db", ".sqlite", ".sqlite3", ".duckdb"),
+        b"SQLite format 3",
+    ),
 )
 MOST_UNPACKED = 2**30, 100  # bytes, and times the size of the packed file: the larger of both
 PACKED = (".gz", ".bz2", ".xz", ".zip")
@@ -58,6 +69,8 @@ def find_format(path) -> Listing:
         if plain_name(path).suffix.lower() in listing.suffixes:
             return listing
     ending = path.name.removeprefix(plain_name(path).stem)
+    if "::" in ending:
+        raise ValueError(f"{path} is to be a whole file; leave out what follows the colons.")
     raise ValueError(
         f"{path} ends in {ending!r}, which is not a known kind of table; known kinds "
         f"are {', '.join(suffixes())}, also compressed ({', '.join(PACKED)})."

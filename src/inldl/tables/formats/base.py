@@ -34,7 +34,8 @@ from inldl.text import shortened
 
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _MARKED = re.compile(
-    r"(?i)\W*(sources?|notes?|quelle|anmerkung|fuente|nota|fonte|remarks?)\b|[*†‡§]"
+    r"(?i)\W*(sources?|notes?|quellen?|anmerkung(en)?|fuentes?|notas?|fonti|fontes?|bron|kilde|"
+    r"källa|źródło|lähde|remarks?)\b|[*†‡§©]|_{3,}$|-{3,}$"
 )
 _NUMBER = re.compile(r"[-+]?[\d.,' \u00a0\u202f]*\d[\d.,%\u00a0 ]*")
 _YEAR = re.compile(r"(1[89]|20)\d\d")
@@ -306,7 +307,7 @@ def n_title_rows(rows, spread=()) -> int:
     A row is a list of texts; an empty line is an empty list. The rows numbered `spread` have cells
     that reach over several columns.
     """
-    width = _width(rows)
+    width = usual_width(rows)
     for i, row in enumerate(rows):
         if not _filled(row):
             continue
@@ -324,11 +325,10 @@ def n_note_rows(rows, width) -> int:
     """
     found, clear = 0, True
     for behind, row in enumerate(reversed(rows), 1):
-        if not _filled(row):
-            found, clear = behind - 1, True
-        elif clear and _is_note(row, width):
-            found = behind
-        elif width > 2 and len(words := _filled(row)) == 1 and not _NUMBER.fullmatch(words[0]):
+        marked = _filled(row) and _MARKED.match(_filled(row)[0])
+        if not _filled(row) or ((clear or marked) and _is_note(row, width)):
+            found, clear = behind, True
+        elif width > 2 and _may_be_note(row, width):
             clear = False
         else:
             break
@@ -349,8 +349,9 @@ def footnote_note(number, what) -> str:
     return f"The last {number} {what}s are notes below the table and were skipped."
 
 
-def _width(rows):
-    counts = Counter(len(row) for row in rows if _filled(row))
+def usual_width(rows) -> int:
+    """Return how many cells most rows have; a row that goes on beyond its line is None."""
+    counts = Counter(len(row) for row in rows if row and _filled(row))
     return max(counts, key=lambda width: (counts[width], width), default=0)
 
 
@@ -372,6 +373,13 @@ def _is_title(row, width):
         return len(row) != width or width > 2
     wordy = len(" ".join(words).split()) >= _WORDS
     return len(row) != width and len(words) <= width // 2 and wordy
+
+
+def _may_be_note(row, width):
+    """Return whether a row is one if an empty row or a clear note is above it."""
+    words = _filled(row)
+    few = len(words) == 1 or (len(row) != width and len(words) <= width // 2)
+    return few and not any(map(_NUMBER.fullmatch, words))
 
 
 def _is_note(row, width):

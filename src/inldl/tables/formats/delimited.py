@@ -19,6 +19,7 @@ from inldl.tables.formats.base import (
     n_note_rows,
     n_title_rows,
     title_note,
+    usual_width,
 )
 from inldl.tables.formats.text import (
     DELIMITERS,
@@ -41,7 +42,8 @@ from inldl.tables.numbers import (
 from inldl.text import inert
 
 _TABBED = (".tsv", ".tab")
-_NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+_NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar", " ": "a space"}
+_ROW_NAMES = "row names"
 # Older versions of pandas read the last bit of a number correctly only if they are asked to.
 _VERSION = tuple(map(int, pd.__version__.split(".")[:2]))
 _EXACT = {} if _VERSION >= (3, 1) else {"float_precision": "round_trip"}
@@ -58,7 +60,7 @@ class DelimitedText(TableFormat):
         """Find out how the text is written, where the table is in it, and read the header."""
         options, delimiter = self.options, self.options.delimiter
         if delimiter is not None:
-            check_choice("delimiter", delimiter, DELIMITERS)
+            check_choice("delimiter", delimiter, (*DELIMITERS, " "))
         self.text, self.notes = text, notes = open_text(self.path, options.encoding)
         lines, above = text.head.split(text.newline), options.skip_rows or 0
         if above >= len(lines):
@@ -99,10 +101,9 @@ class DelimitedText(TableFormat):
             below = 0 if not skip_last else int(ends[-1]) if len(ends) == skip_last else len(rows)
         else:
             rows = rows[len(rows) - rows[::-1].index(None) :] if None in rows else rows
-            first = next(filter(None, _rows(text.first_lines(start), delimiter)), ())
-            below = n_note_rows(rows, len(first))
-            number = sum(map(bool, rows[len(rows) - below :]))
-            self.notes += [footnote_note(number, "line")] if below else []
+            below = n_note_rows(rows, usual_width(_rows(text.first_lines(start), delimiter)))
+            number = sum(any(map(str.strip, row)) for row in rows[len(rows) - below :])
+            self.notes += [footnote_note(number, "line")] if number else []
         return text.size + 1 - _length(lines[len(lines) - below :]) if below else text.size
 
     def _read_header(self, start):
@@ -117,11 +118,27 @@ class DelimitedText(TableFormat):
         self.header_end = start + len(block.rows[0])
         self._body = min(self.stop, start + len(line) + 1)
         self._header = split_row(block.rows[0], block.delimiter)
+        if self._rows_have_names(block):
+            self._header.insert(0, f'"{_ROW_NAMES}"')
+            self.notes.append(
+                "The header has one name less than the rows have cells, as R writes it; the first "
+                f"column is called {_ROW_NAMES!r}."
+            )
         self.names = [unquoted(cell).strip() for cell in self._header]
+        if len(self.names) == 1 and "  " in self.names[0]:
+            self.other_sheets = "Several spaces stand between cells; save the table as CSV."
         first = next(self.blocks(), None) if self.names.count("") > 1 else None
         for j, name in enumerate(self.names if first is not None else ()):
             if not name and not first.texts([j])[j].str.strip().any():
                 self.names[j] = f"column {j + 1}"
+
+    def _rows_have_names(self, block):
+        """Return whether rows begin with names that differ, above which the header has none."""
+        counts = block.counts[block.counts > 0]
+        if len(counts) < 2 or (counts[1:] != len(self._header) + 1).any():
+            return False
+        cells = [split_row(row, block.delimiter) for row in block.rows[1:]]
+        return len({row[0] for row in cells}) == len(cells) and any(row[-1] for row in cells)
 
     def blocks(self, names=None) -> Iterator[Block]:
         """Yield the blocks of rows below the header, each of which has a row."""
@@ -340,7 +357,9 @@ class _Writer:
 
     def _quoted(self, text):
         """Return the text of a new cell, in quotation marks where it needs them."""
-        if not self._always and not any(sign in text for sign in '",;\t|\r\n'):
+        if not self._always and not any(
+            sign in text for sign in {*'",;\t|\r\n', self._form.delimiter}
+        ):
             return text
         return '"' + text.replace('"', '""') + '"'
 

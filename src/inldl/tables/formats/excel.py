@@ -1,4 +1,4 @@
-"""Excel sheets: rows in, and holes filled where they stand."""
+"""Sheets of Excel and OpenDocument files: rows in, and holes filled where they stand."""
 
 import gc
 import sys
@@ -37,7 +37,7 @@ class Excel(FrameFormat):
 
     def load(self) -> None:
         """Read the sheet."""
-        sheet, self._place, self.notes = _opened_sheet(self.path, self.options.sheet)
+        sheet, self._place, self.notes = _opened_sheet(self._book(), self.path, self.options.sheet)
         others = [name for name in sheet.parent.sheetnames if name != sheet.title]
         if others:
             self.other_sheets = (
@@ -106,7 +106,7 @@ class Excel(FrameFormat):
     @contextmanager
     def writer(self, part, labels, filled, extra, added=()) -> Iterator[Callable]:
         """Give a function that fills cells of the sheet; all else in the file stays."""
-        book = load_workbook(self.path, rich_text=True)
+        book = self._book(rich_text=True)
         sheet, right = book.worksheets[self._place], max(self.columns.values()) + 1
         new = {name: right + j for j, name in enumerate(extra)}
         for name, column in new.items():
@@ -126,6 +126,14 @@ class Excel(FrameFormat):
         yield write
         degrees = [{**row, **{n: self._degree(row[n]) for n in labels}} for row in added]
         self._add(sheet, degrees, {**self.columns, **new})
+        self._save(book, part)
+
+    def _book(self, **how):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what is lost by writing
+            return load_workbook(self.path, **how)
+
+    def _save(self, book, part):
         part.write_bytes(_saved(book))
 
     def _degree(self, number):
@@ -146,25 +154,61 @@ class Excel(FrameFormat):
                 sheet.cell(i, columns[name]).value = value
 
 
-def _opened_sheet(path, wanted):
+class Ods(Excel):
+    """A table in a sheet of an OpenDocument file, of which values are read and written."""
+
+    kind = "ods"
+
+    def load(self) -> None:
+        """Read the sheet."""
+        super().load()
+        self.notes.append("A written .ods file has the values of all sheets, but no formulas.")
+
+    def _book(self, **_):
+        book = Workbook()
+        book.remove(book.active)
+        sheets = pd.read_excel(self.path, sheet_name=None, header=None, engine="odf")
+        for name, frame in sheets.items():
+            sheet = book.create_sheet(name)
+            for i, row in enumerate(frame.itertuples(index=False, name=None), 1):
+                for j, value in enumerate(row, 1):
+                    cell = sheet.cell(i, j, None if pd.isna(value) else value)
+                    cell.data_type = "s" if isinstance(value, str) else cell.data_type
+        return book
+
+    def _save(self, book, part):
+        _write_ods({each.title: pd.DataFrame(each.values) for each in book.worksheets}, part)
+
+    @staticmethod
+    def write_new(frame, part, suffix, like) -> None:
+        """Write a frame to the only sheet of a file."""
+        _write_ods({"Sheet1": pd.DataFrame([list(frame), *frame.itertuples(index=False)])}, part)
+
+
+def _write_ods(sheets, part):
+    content = BytesIO()
+    with pd.ExcelWriter(content, engine="odf") as book:
+        for name, frame in sheets.items():
+            frame.to_excel(book, sheet_name=name, header=False, index=False)
+    part.write_bytes(content.getvalue())
+
+
+def _opened_sheet(book, path, wanted):
     """Return a sheet with values in place of formulas, its place, and notes."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what is lost by writing
-        book = load_workbook(path)
-        place, notes = _place_of(book, wanted), []
-        sheet = book.worksheets[place]
-        if wanted is None and len(book.sheetnames) > 1:
-            notes.append(
-                f"The table is the first sheet, {sheet.title!r}; --sheet names another one."
-            )
-        formulas = [cell for cell in sheet._cells.values() if cell.data_type == "f"]
-        if formulas:
+    place, notes = _place_of(book, wanted), []
+    sheet = book.worksheets[place]
+    if wanted is None and len(book.sheetnames) > 1:
+        notes.append(f"The table is the first sheet, {sheet.title!r}; --sheet names another one.")
+    formulas = [cell for cell in sheet._cells.values() if cell.data_type == "f"]
+    if formulas:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             sheet = load_workbook(path, data_only=True).worksheets[place]
-            _check_values(sheet, formulas)
-            notes.append(
-                "Formulas are taken at the values that the file holds; in a file that is written "
-                "they get theirs when Excel opens it."
-            )
+        _check_values(sheet, formulas)
+        notes.append(
+            "Formulas are taken at the values that the file holds; in a file that is written "
+            "they get theirs when Excel opens it."
+        )
     return sheet, place, notes
 
 

@@ -1,4 +1,4 @@
-"""Parquet files, a batch of rows at a time."""
+"""Parquet and Feather files, a batch of rows at a time."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import feather
 
 from inldl.tables.formats.base import FrameFormat
 from inldl.tables.numbers import format_numbers
@@ -22,19 +23,29 @@ class Parquet(FrameFormat):
 
     def load(self) -> None:
         """Look at the columns of a file; those that pandas wrote for an index are left out."""
-        with pq.ParquetFile(self.path) as file:
-            schema, self.n_rows = file.schema_arrow, file.metadata.num_rows
+        schema, self.n_rows, self._codec = self._about()
         index, self._sound = _index_columns(schema)
         self.names = [name for name in schema.names if name not in index]
         self.text_names = [name for name in self.names if _holds_text(schema.field(name).type)]
 
     def frames(self, names=None) -> Iterator[tuple[pd.DataFrame, pa.RecordBatch]]:
         """Yield frames, and the batch of each."""
+        for batch in self._batches(names):
+            part = batch.select(self.names if names is None else names)
+            part = part if self._sound else part.replace_schema_metadata()
+            yield part.to_pandas(), batch
+
+    def _about(self):
+        """Return the schema of a file, its number of rows, and how it is compressed."""
         with pq.ParquetFile(self.path) as file:
-            for batch in file.iter_batches(self.batch_rows, columns=names):
-                part = batch.select(self.names if names is None else names)
-                part = part if self._sound else part.replace_schema_metadata()
-                yield part.to_pandas(), batch
+            return file.schema_arrow, file.metadata.num_rows, _compression(file.metadata)
+
+    def _batches(self, names):
+        with pq.ParquetFile(self.path) as file:
+            yield from file.iter_batches(self.batch_rows, columns=names)
+
+    def _sink(self, part, schema):
+        return pq.ParquetWriter(part, schema, compression=self._codec)
 
     @staticmethod
     def write_new(frame, part, suffix, like) -> None:
@@ -44,14 +55,13 @@ class Parquet(FrameFormat):
     @contextmanager
     def writer(self, part, labels, filled, extra, added=()) -> Iterator[Callable]:
         """Give a function that writes batches to `part`."""
-        with pq.ParquetFile(self.path) as source:
-            schema, codec = source.schema_arrow, _compression(source.metadata)
+        schema, *_ = self._about()
         for name in filled:
             at = schema.get_field_index(name)
             schema = schema.set(at, pa.field(name, _filled_type(schema.field(at).type)))
         for name in extra:
             schema = schema.append(pa.field(name, pa.float64()))
-        with pq.ParquetWriter(part, schema, compression=codec) as writer:
+        with self._sink(part, schema) as writer:
 
             def write(block, fills, values):
                 arrays = dict(zip(block.raw.schema.names, block.raw.columns, strict=True))
@@ -67,6 +77,28 @@ class Parquet(FrameFormat):
             if added:
                 arrays = [_added(added, field, self.format, labels) for field in schema]
                 writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+
+
+class Feather(Parquet):
+    """A table in a Feather file."""
+
+    kind = "feather"
+
+    def _about(self):
+        table = feather.read_table(self.path, memory_map=True)
+        return table.schema, table.num_rows, None
+
+    def _batches(self, names):
+        table = feather.read_table(self.path, columns=names, memory_map=True)
+        return table.unify_dictionaries().to_batches(self.batch_rows)
+
+    def _sink(self, part, schema):
+        return pa.ipc.new_file(part, schema, options=pa.ipc.IpcWriteOptions(compression="lz4"))
+
+    @staticmethod
+    def write_new(frame, part, suffix, like) -> None:
+        """Write a frame."""
+        frame.reset_index(drop=True).to_feather(part)
 
 
 def _is_text(kind):

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-DELIMITERS = (",", ";", "\t", "|")
+DELIMITERS = (",", ";", "\t", "|")  # besides a space
 PIECE = 1 << 21  # bytes: small enough to stay near the processor, large enough for pandas
 _SAMPLE = 1 << 16  # characters at both ends of a text that show how it is written
 # The marks of UTF-32 come first: the one of UTF-32-LE begins with the one of UTF-16-LE.
@@ -228,7 +228,7 @@ def _pattern_of_quotes(delimiter, newline):
     """Return a pattern that matches some hundred cells whose quotation marks are right."""
     sign, cell = re.escape(delimiter) + newline, '"[^"]*+(?:""[^"]*+)*"'
     # Groups are not possessive, because those of Python 3.11.2 go wrong; limits save memory.
-    return re.compile(rf'(?:[^"]++|(?<![^{sign}]){cell}(?=[{sign}]|\r{newline}|\r?\Z)){{0,999}}')
+    return re.compile(rf'(?:[^"]++|(?<![^{sign}]){cell} *(?=[{sign}]|\r{newline}|\r?\Z)){{0,999}}')
 
 
 def split_row(row: str, delimiter: str) -> list[str]:
@@ -239,19 +239,20 @@ def split_row(row: str, delimiter: str) -> list[str]:
 @lru_cache
 def _pattern_of_cells(delimiter: str) -> re.Pattern[str]:
     """Return a pattern that matches a cell and the delimiter in front of it."""
-    sign = re.escape(delimiter)
-    return re.compile(rf'(?:^|{sign})((?:"[^"]*")+|[^{sign}"]*)')
+    sign, blanks = re.escape(delimiter), "" if delimiter == " " else " *"
+    return re.compile(rf'(?:^|{sign})((?:"[^"]*")+{blanks}|[^{sign}"]*)')
 
 
 def unquoted(cell: str) -> str:
     """Return the text of a cell without its quotation marks."""
-    return cell[1:-1].replace('""', '"') if cell.startswith('"') else cell
+    return cell.rstrip(" ")[1:-1].replace('""', '"') if cell.startswith('"') else cell
 
 
 def find_delimiter(lines: Sequence[str]) -> str:
     """Return the delimiter with which most rows have as many cells as the header.
 
-    If the first row is a title, that is the one with which most rows have equally many.
+    If the first row is a title, or has no name for the names of rows, that is the one with which
+    most rows have equally many. A space is one where no other is.
     """
     lines = re.sub('"[^"]*"?', '""', "\n".join(lines)).split("\n")
     lines = [line for line in lines if len(line) > 1]  # "\r" is an empty line
@@ -260,6 +261,10 @@ def find_delimiter(lines: Sequence[str]) -> str:
     if max(found.values()) < (0.9, 0):
         usual = {sign: max(each, key=each.count, default=0) for sign, each in counts.items()}
         found = {sign: _agreement(each, usual[sign]) for sign, each in counts.items()}
+        header, *rows = [line.rstrip("\r").count(" ") + 1 for line in lines] or [0]
+        spaced = rows and _agreement(rows, rows[0]) == (1, rows[0]) and 0 <= rows[0] - header <= 1
+        if spaced and rows[0] > 2 and max(found.values()) < (0.9, 0):
+            return " "
     return max(DELIMITERS, key=lambda sign: found[sign])
 
 
