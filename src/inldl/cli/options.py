@@ -17,7 +17,7 @@ import typer
 from inldl.cli import working
 from inldl.tables.formats import suffixes
 from inldl.tables.option_groups import flag_of, option, option_group, type_of
-from inldl.tables.options import LABELS
+from inldl.tables.options import LABELS, PANELS
 from inldl.text import say
 
 
@@ -68,6 +68,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     for name, each in own.items():
         flat += _parameters(groups[name]) if name in groups else [each]
 
+    flat.sort(key=_part)
+
     @wraps(command)
     def run(**given: Any) -> None:
         for name, group in groups.items():
@@ -78,6 +80,13 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = Signature([each.replace(kind=kind) for each in flat])  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in flat}
     return run
+
+
+def _part(each: Parameter) -> int:
+    """Return which part of the help an option belongs to; those without one come first."""
+    [about] = getattr(each.annotation, "__metadata__", [None])
+    panel = getattr(about, "rich_help_panel", None)
+    return 1 + PANELS.index(panel) if panel in PANELS else 0
 
 
 def _parameters(group: Any) -> Iterator[Parameter]:

@@ -290,6 +290,8 @@ class TableModel(WithPanel):
             return "its means are not those of its labels"
         if getattr(self, "scale_", "fraction") not in ("fraction", "percent", "count"):
             return "the scale of its degrees is unknown"
+        if not isinstance(getattr(self, "total_", None), str | float | None):
+            return "its total is neither a column nor a number"
         return super()._fault(degrees)
 
     @property

@@ -11,7 +11,15 @@ from typing import Any
 
 from inldl.tables.option_groups import Options, option, option_group
 
-_FILE, _COLUMNS = "How the file is written", "Which columns are used"  # parts of a help text
+PANELS = (
+    "Which columns are used",
+    "What the shares are",
+    "What is written",
+    "How it is learned",
+    "How the file is written",
+)
+"""The parts of a help text, in their order."""
+_COLUMNS, _WHAT, _WRITTEN, _LEARNED, _FILE = PANELS
 _READING, _SHARES, _MORE = "The file", "The shares", "More options"  # parts of the page
 LABELS = (
     'The columns with shares: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
@@ -174,6 +182,7 @@ class ColumnOptions(FileOptions):
         "true",
         "What a 0 is: true, never (the label cannot be in that row), or rounded (too small to be "
         'recorded), as in "rounded<0.5:wine,beer" with a limit and labels.',
+        panel=_WHAT,
         page=(_SHARES, "What a 0 is"),
     )
 
@@ -193,6 +202,7 @@ class ScaleOptions(Options):
     scale: str = option(
         "auto",
         "What the shares are: auto, fraction, percent or count.",
+        panel=_WHAT,
         choices=SCALE_TITLES,
         page=(_SHARES, "What the shares are"),
     )
@@ -227,6 +237,7 @@ class ShareOptions(ScaleOptions):
     normalize: bool = option(
         False,
         "Accept complete rows that do not sum to the whole; the file keeps their numbers.",
+        panel=_WHAT,
         page=(_SHARES, "Accept rows with other sums"),
     )
 
@@ -265,24 +276,28 @@ class LearnOptions(GroupOptions):
         False,
         "For counts: weigh rows by how reliable their shares are, which is estimated; shares of 3 "
         "votes say less than those of 300.",
+        panel=_WHAT,
         page=(_SHARES, "Weigh rows by their votes"),
     )
     ratios: bool = option(
         False,
         "Missing labels were dropped and the others rescaled to the whole, so only the ratios of "
         "known shares are right; rows with missing shares are scaled back.",
+        panel=_WHAT,
         page=(_SHARES, "Only ratios are known"),
     )
     error: str = option(
         "shares",
         "What filled-in shares are to be near in: shares, or ratios of shares, where small ones "
         "count as much as large ones.",
+        panel=_LEARNED,
         choices={"shares": "Differences of shares", "ratios": "Ratios of shares"},
         page=(_MORE, "Errors to keep small"),
     )
     most_rows: int | None = option(
         None,
         "About how many rows to learn from; all by default, up to 100 million numbers.",
+        panel=_LEARNED,
         flag="--learn-from",
         least=2,
         page=(_MORE, "Rows to learn from"),
@@ -290,7 +305,7 @@ class LearnOptions(GroupOptions):
         hint="Fewer are faster where a table has very many.",
         example="all",
     )
-    n_jobs: int = option(1, "Threads; -1 is one per core.", flag="--jobs")
+    n_jobs: int = option(1, "Threads; -1 is one per core.", panel=_LEARNED, flag="--jobs")
 
 
 @option_group
@@ -300,6 +315,7 @@ class IntervalOptions(Options):
     coverage: float | None = option(
         None,
         "Add columns LABEL_low and LABEL_high; with 0.9, about 9 in 10 shares lie between them.",
+        panel=_WRITTEN,
         flag="--uncertainty",
     )
 
@@ -311,20 +327,24 @@ class FillOptions(IntervalOptions):
     joint: bool = option(
         False,
         "With --uncertainty 0.9: in about 9 of 10 rows all shares are within their intervals.",
+        panel=_WRITTEN,
     )
     ranges: bool = option(
         False,
         "Add columns LABEL_least and LABEL_most: what totals and bounds allow for certain.",
+        panel=_WRITTEN,
         flag="--range",
         page=(_MORE, "What is possible for certain"),
     )
     filled_columns: bool = option(
         False,
         "Add columns LABEL_filled: 1 where a cell was filled, 2 where it had bounds such as <5.",
+        panel=_WRITTEN,
     )
     whole: bool = option(
         False,
         "Fill in whole numbers; for counts with a --total.",
+        panel=_WRITTEN,
         page=(_MORE, "Fill in whole numbers"),
         hint="For counts with a column of totals.",
     )
@@ -332,11 +352,13 @@ class FillOptions(IntervalOptions):
         None,
         'What if the missing shares are not like the known ones? "wine=+10%,beer=-20%" multiplies '
         "those that are filled in; a semicolon starts another case, for comparison.",
+        panel=_WRITTEN,
     )
     n_draws: int = option(
         0,
         "Also write this many tables, OUT-draw1 and so on, whose filled shares vary as much as "
         "they are uncertain (multiple imputation: analyse each, then pool by Rubin's rules).",
+        panel=_WRITTEN,
         flag="--draws",
         least=0,
         show_default=False,
@@ -349,6 +371,7 @@ class FillOptions(IntervalOptions):
     stacked: bool = option(
         False,
         "Also write the table and all --draws into one, OUT-stacked.csv, for mice::as.mids of R.",
+        panel=_WRITTEN,
     )
 
     def __post_init__(self) -> None:

@@ -61,7 +61,8 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     sample = some.features, pd.DataFrame(some.rows.y, columns=labels)
     del table, training, some  # large ones should not stay in memory beside encoded columns
     held_out = model.fit_prepared(prepared)
-    model.scale_ = scale
+    model.scale_, totals = scale, file.totals
+    model.total_ = totals.each if totals.total is None else totals.total
     rows, n_left_out = prepared.rows, n_read - len(prepared)
     weight, missing, partly = held_out.rows.weight, rows.holes, sampled or n_left_out
     notes = [*notes, *([_SAMPLED.format(len(rows))] if sampled else [])]
@@ -130,7 +131,7 @@ def _size_of_holes(training, labels, scale, ratios):
 def predict_table(file, model, path, *, coverage=None, overwrite=False) -> WriteResult:
     """Write a file with the predicted degrees as columns on the right.
 
-    A label that the file has already gets the name `<label>_predicted`.
+    They are counts if the model was fitted to counts with a total that the file has, too. A label that the file has already gets the name `<label>_predicted`.
 
     Parameters
     ----------
@@ -148,25 +149,49 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
     taken = file.source.names
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + interval_names(labels, coverage)
+    total, notes = _total_of(file, model)
     ids, n_rows, unfamiliar = table_rows.id_columns(file, model), 0, np.zeros(4, int)
     shown = results.ShownRows(file, labels, whole, ids)
+    others = [*ids, *([total] if isinstance(total, str) else [])]
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
-        for piece in results.pieces_for(model, file, ids, "predicting rows"):
+        for piece in results.pieces_for(model, file, others, "predicting rows"):
             with placed(file.place_of(first=piece.first)):
                 rows = model.predict_rows(piece.features)
                 predicted = rows.predicted
                 check_predictable(predicted)
             unfamiliar += [which.sum() for which in rows.unfamiliar]
             ends = () if coverage is None else rows.interval(coverage)
-            added = [results.rounded_rows(predicted * whole)]
-            added += [pairs * whole for pairs in pairs(ends, 1.0)]
+            units = _units(piece, total, file.place_of(first=piece.first)) * whole
+            added = [results.rounded_rows(predicted * units), *pairs(ends, units)]
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted, ends)
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
     counts = n_rows, n_rows * len(labels), 0, n_rows
-    notes = _notes_on_unfamiliar(unfamiliar)
+    notes += _notes_on_unfamiliar(unfamiliar)
     return WriteResult(*counts, **shown.frames(), notes=notes, coverage=coverage)
+
+
+def _total_of(file, model):
+    """Return the total of new rows, a column or a number, and a note on the units in a list."""
+    total = getattr(model, "total_", None)
+    if total is None:
+        return 1.0, []
+    if isinstance(total, str) and total not in file.source.names:
+        return 1.0, [f"There is no column {total!r}, so the shares are fractions of the total."]
+    of = f"in column {total!r}" if isinstance(total, str) else f"{total:.10g}"
+    return total, [f"Predicted counts are shares of the total {of}."]
+
+
+def _units(piece, total, place):
+    """Return the total of each row, NaN where it is missing."""
+    if not isinstance(total, str):
+        return np.full((piece.size, 1), total)
+    cells, what = piece.features[total], "total; give a number of 0 or more, or leave it empty"
+    found = table_rows.checked_numbers(
+        cells.astype(object).fillna(0), place, lambda each: each >= 0, what
+    )
+    return np.where(cells.isna(), np.nan, found)[:, None]
 
 
 _UNFAMILIAR = (

@@ -211,7 +211,7 @@ def _rounded(unit, wanted, holes, left, lower, upper):
 
 def _largest_remainders(wanted, holes, left, lower, upper):
     """Return whole numbers near the `wanted` ones, within bounds and with the sum `left`."""
-    lower, upper = np.ceil(lower - _NEAR), np.floor(upper + _NEAR)
+    lower, upper = np.ceil(lower - _NEAR) + 0.0, np.floor(upper + _NEAR)  # no -0
     fills = np.where(holes, np.clip(np.floor(wanted + _NEAR), lower, upper), 0)
     rows = np.arange(len(wanted))
     while True:

@@ -51,6 +51,11 @@ def comparison_page(
     )
     draw = partial(comparison_figure, comparison.table, recommended=comparison.recommended)
     sentence = f"Errors are root mean squares{unit}, ± their standard errors; lower is better."
+    if comparison.n_fits:
+        sentence += (
+            f" Seconds are those of one fit; the {comparison.n_fits} fits of the comparison and "
+            f"what they filled in took {comparison.elapsed:,.0f} seconds."
+        )
     figure = picture(draw, caption, "comparison")
     blocks = [figure, _methods(comparison), Paragraph(sentence)]
     failed = comparison.table[comparison.table["reason"] != ""]
@@ -96,7 +101,7 @@ def _methods(comparison):
     caption = (
         "The same in numbers, the recommended method in bold. Beats the mean: by more than two "
         "standard errors of the difference. Behind the best: how much larger the error is that "
-        "decides. Seconds: of one fit."
+        "decides. Seconds: CPU time of one fit."
     )
     return ShownTable.of(shown, columns, caption, "methods")
 
