@@ -128,7 +128,7 @@ def test_two_labels_are_judged_by_new_rows(inldl, tmp_path):
     assert "Filled in 30 missing shares in 25 rows." in out
     assert "The known sums give 20 of them exactly." in out
     assert (
-        "the mean absolute error at 90 known shares of rows that were left out (with two labels, a hid"
+        "the mean absolute error at 90 known shares of rows that were left out (with two labe"
         in out
     )
     assert "the mean absolute error at 90 known shares of rows" in written(tmp_path, "page.html")

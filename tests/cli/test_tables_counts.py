@@ -83,8 +83,8 @@ def test_a_comparison_says_how_long_it_took(inldl, tmp_path, counts):
 
 def test_help_begins_with_five_examples_and_the_columns(inldl):
     _, out, _ = inldl("complete", "--help")
-    parts = ["Examples", "Arguments", "--out", "Which columns are used", "What the shares are"]
-    parts += ["What is written", "How it is learned", "How the file is written", "More"]
+    parts = ["Examples", "Arguments", "--out", "Which columns are used", "The shares, and how"]
+    parts += ["What is written", "How the file is written", "More"]
     places = [out.index(part) for part in parts]
     assert places == sorted(places)
     assert out[: places[1]].count("inldl complete ") == 6  # one is the usage

@@ -17,7 +17,7 @@ _PORT = "The port to listen on; any free one by default."
 _QUIET = "Do not open a browser; open the address that is printed yourself."
 _KEPT = "Where to keep the work; by default in INLDL_STUDIO, or where programs keep data."
 _LARGEST = "The largest file to accept, in megabytes."
-FIRST = 5  # examples, which stand above the options
+EXAMPLES = 5  # that stand above the options
 _FORGET = "Remove all tables and results of the studio, and exit."
 
 
@@ -133,7 +133,10 @@ def _help(command):
     examples = [part for part in parts if part.strip().startswith("inldl ")]
     lines = [f"    {line.strip()}" for part in examples for line in part.splitlines()]
     texts = [part for part in parts if part not in examples]
-    shown = [["**Examples**", "\n".join(lines[:FIRST])], ["\n**More**", "\n".join(lines[FIRST:])]]
+    shown = [
+        ["**Examples**", "\n".join(lines[:EXAMPLES])],
+        ["\n**More**", "\n".join(lines[EXAMPLES:])],
+    ]
     first, more = ("\n\n".join(each) if each[1] else "" for each in shown)
     return {"help": "\n\n".join([*texts, first]).rstrip(), "epilog": more or None}
 

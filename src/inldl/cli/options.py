@@ -97,7 +97,7 @@ def _parameters(group: Any) -> Iterator[Parameter]:
         made = typer.Option(
             *(name, *about.get("short", ())),
             help=about["help"],
-            rich_help_panel=about.get("panel"),
+            rich_help_panel=about.get("panel", getattr(group, "panel", None)),
             min=about.get("least"),
             show_default=about.get("show_default", True),
             callback=_check_jobs if name == "--jobs" else None,

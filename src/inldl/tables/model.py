@@ -145,7 +145,7 @@ class TableModel(WithPanel):
         self.fit_prepared(self.prepare(training, names_or_numbers(y)))
         return self
 
-    def prepare(self, training, labels, dates="auto") -> TrainingRows:
+    def prepare(self, training, labels, dates="auto", codes=True) -> TrainingRows:
         """Learn to encode the columns; return the rows with encoded features, for `fit_prepared`.
 
         A large table need not stay in memory beside its encoded columns, so these are two steps.
@@ -156,8 +156,8 @@ class TableModel(WithPanel):
             The rows.
         labels : sequence of str
             Names of the labels.
-        dates : {"auto", "day-first", "month-first"}, default="auto"
-            As in `FeatureEncoder`.
+        dates, codes
+            As in `FeatureEncoder` and its `fit`.
         """
         check_choice("error", self.error, ERRORS)
         if self.cross_fit is not None:
@@ -170,7 +170,9 @@ class TableModel(WithPanel):
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
         self.label_names_ = np.asarray(labels, dtype=object)
         self.n_labels_ = len(self.label_names_)
-        self.encoder_ = FeatureEncoder(dates=dates).fit(X)
+        told = {"degrees": training.degrees_alone, "sample_weight": rows.weight, "codes": codes}
+        told["degrees"] = None if self.known == "ratios" else told["degrees"]
+        self.encoder_ = FeatureEncoder(dates=dates).fit(X, **told)
         columns = () if training.reader is None else training.reader.columns
         names = list(dict.fromkeys([*self.encoder_.feature_names_in_, *columns]))
         self.feature_names_in_, self.n_features_in_ = np.array(names, object), len(names)

@@ -7,19 +7,13 @@ field here, and use it in the function.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from inldl.tables.option_groups import Options, option, option_group
 
-PANELS = (
-    "Which columns are used",
-    "What the shares are",
-    "What is written",
-    "How it is learned",
-    "How the file is written",
-)
+_COLUMNS, _FILE = "Which columns are used", "How the file is written"
+PANELS = (_COLUMNS, "The shares, and how they are learned", "What is written", _FILE)
 """The parts of a help text, in their order."""
-_COLUMNS, _WHAT, _WRITTEN, _LEARNED, _FILE = PANELS
 _READING, _SHARES, _MORE = "The file", "The shares", "More options"  # parts of the page
 LABELS = (
     'The columns with shares: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
@@ -149,6 +143,10 @@ class ColumnOptions(FileOptions):
         'The columns that name the rows: "county". They are not used as features, but may hold '
         "units and times.",
     )
+    category: str | list[str] | None = _column(
+        'Columns of codes, whose numbers are names and no quantities: "nace,district". Found '
+        "where held-out rows show it; none: numbers are never taken as codes."
+    )
     long: str | dict[str, Any] | None = _column(
         'For a table with one row per thing and label: "id=county,label=party,value=votes"; add '
         '"absent=0" if a label without a row means 0.',
@@ -182,7 +180,7 @@ class ColumnOptions(FileOptions):
         "true",
         "What a 0 is: true, never (the label cannot be in that row), or rounded (too small to be "
         'recorded), as in "rounded<0.5:wine,beer" with a limit and labels.',
-        panel=_WHAT,
+        panel=PANELS[1],
         page=(_SHARES, "What a 0 is"),
     )
 
@@ -199,10 +197,11 @@ class ScaleOptions(Options):
         sum of their row, and none may be missing, unless there is a `total`.
     """
 
+    panel: ClassVar[str] = PANELS[1]
+
     scale: str = option(
         "auto",
         "What the shares are: auto, fraction, percent or count.",
-        panel=_WHAT,
         choices=SCALE_TITLES,
         page=(_SHARES, "What the shares are"),
     )
@@ -237,7 +236,6 @@ class ShareOptions(ScaleOptions):
     normalize: bool = option(
         False,
         "Accept complete rows that do not sum to the whole; the file keeps their numbers.",
-        panel=_WHAT,
         page=(_SHARES, "Accept rows with other sums"),
     )
 
@@ -276,28 +274,24 @@ class LearnOptions(GroupOptions):
         False,
         "For counts: weigh rows by how reliable their shares are, which is estimated; shares of 3 "
         "votes say less than those of 300.",
-        panel=_WHAT,
         page=(_SHARES, "Weigh rows by their votes"),
     )
     ratios: bool = option(
         False,
         "Missing labels were dropped and the others rescaled to the whole, so only the ratios of "
         "known shares are right; rows with missing shares are scaled back.",
-        panel=_WHAT,
         page=(_SHARES, "Only ratios are known"),
     )
     error: str = option(
         "shares",
         "What filled-in shares are to be near in: shares, or ratios of shares, where small ones "
         "count as much as large ones.",
-        panel=_LEARNED,
         choices={"shares": "Differences of shares", "ratios": "Ratios of shares"},
         page=(_MORE, "Errors to keep small"),
     )
     most_rows: int | None = option(
         None,
         "About how many rows to learn from; all by default, up to 100 million numbers.",
-        panel=_LEARNED,
         flag="--learn-from",
         least=2,
         page=(_MORE, "Rows to learn from"),
@@ -305,17 +299,18 @@ class LearnOptions(GroupOptions):
         hint="Fewer are faster where a table has very many.",
         example="all",
     )
-    n_jobs: int = option(1, "Threads; -1 is one per core.", panel=_LEARNED, flag="--jobs")
+    n_jobs: int = option(1, "Threads; -1 is one per core.", flag="--jobs")
 
 
 @option_group
 class IntervalOptions(Options):
     """Whether intervals are written."""
 
+    panel: ClassVar[str] = PANELS[2]
+
     coverage: float | None = option(
         None,
         "Add columns LABEL_low and LABEL_high; with 0.9, about 9 in 10 shares lie between them.",
-        panel=_WRITTEN,
         flag="--uncertainty",
     )
 
@@ -327,24 +322,20 @@ class FillOptions(IntervalOptions):
     joint: bool = option(
         False,
         "With --uncertainty 0.9: in about 9 of 10 rows all shares are within their intervals.",
-        panel=_WRITTEN,
     )
     ranges: bool = option(
         False,
         "Add columns LABEL_least and LABEL_most: what totals and bounds allow for certain.",
-        panel=_WRITTEN,
         flag="--range",
         page=(_MORE, "What is possible for certain"),
     )
     filled_columns: bool = option(
         False,
         "Add columns LABEL_filled: 1 where a cell was filled, 2 where it had bounds such as <5.",
-        panel=_WRITTEN,
     )
     whole: bool = option(
         False,
         "Fill in whole numbers; for counts with a --total.",
-        panel=_WRITTEN,
         page=(_MORE, "Fill in whole numbers"),
         hint="For counts with a column of totals.",
     )
@@ -352,13 +343,11 @@ class FillOptions(IntervalOptions):
         None,
         'What if the missing shares are not like the known ones? "wine=+10%,beer=-20%" multiplies '
         "those that are filled in; a semicolon starts another case, for comparison.",
-        panel=_WRITTEN,
     )
     n_draws: int = option(
         0,
         "Also write this many tables, OUT-draw1 and so on, whose filled shares vary as much as "
         "they are uncertain (multiple imputation: analyse each, then pool by Rubin's rules).",
-        panel=_WRITTEN,
         flag="--draws",
         least=0,
         show_default=False,
@@ -371,7 +360,6 @@ class FillOptions(IntervalOptions):
     stacked: bool = option(
         False,
         "Also write the table and all --draws into one, OUT-stacked.csv, for mice::as.mids of R.",
-        panel=_WRITTEN,
     )
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from inldl.rows.checks import check_choice, check_number
 from inldl.rows.missingness import settle_largest
 from inldl.rows.partial import PartialRows
 from inldl.tables.assumptions import Zeros, giving_way, notes_on_largest
+from inldl.tables.columns import as_names
 from inldl.tables.formats import load_format, readable_twice, unpacked
 from inldl.tables.formats.long import Keys, LongTable, long_table_hint
 from inldl.tables.marks import as_marks, notes_on_signs, questions
@@ -29,6 +30,7 @@ from inldl.tables.selection import (
     split_names,
 )
 from inldl.tables.shares import Degrees
+from inldl.tables.structure import NONE
 from inldl.tables.sums_over_rows import SumsOverRows
 from inldl.tables.table import Piece, ScaleEvidence, Table
 from inldl.tables.table_rows import gather
@@ -123,10 +125,13 @@ class TableFile:
         How it was opened.
     format : Format
         How it is written.
-    labels, features, ids : list of str
-        Names of the label columns, of the feature columns, and of those that name the rows.
+    labels, features, ids, categories : list of str
+        Names of the label columns, of the feature columns, of those that name the rows, and of
+        those whose numbers are codes.
     things : sequence of str
         The columns that name the things of a table with one row per thing and label.
+    finds_codes : bool
+        Whether other columns of numbers may be found to be codes.
     totals : TotalColumns
         Which columns hold totals, or sums of labels.
     notes : list of str
@@ -166,6 +171,9 @@ class TableFile:
             self.things, named = source.keys.id, named or source.ids
         self.source = source
         self.ids = named_by(source.names, named or (), "id columns")
+        self.finds_codes = options.category != NONE
+        codes = options.category if self.finds_codes else None
+        self.categories = named_by(source.names, codes or (), "columns of codes")
         self.totals = TotalColumns(source.names, options.total, options.sums)
         self._select(labels, options)
         self.source.find_signs(self.labels, *signs, self.totals.columns)
@@ -227,6 +235,8 @@ class TableFile:
         check_choice("scale", scale, SCALE_TITLES)
         sampled = most_rows is not None and most_rows < self.source.most_rows()
         piece, rows = gather(self, most_rows, self.ids)
+        for name in piece.features.columns.intersection(self.categories):
+            piece.features[name] = as_names(piece.features[name])
         if piece.size < least_rows:
             problem = "only one row" if piece.size else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
@@ -341,7 +351,7 @@ class TableFile:
     def _plain_pieces(self, features=(), text=()):
         """Yield pieces, with totals and sums of labels apart from the labels."""
         columns = [*self.labels, *self.totals.columns]
-        for piece in self.source.pieces(columns, features, text):
+        for piece in self.source.pieces(columns, features, {*text, *self.categories}):
             place = self.place_of(first=piece.first)
             apart = self.totals.columns or self.totals.given
             yield self.totals.apart(piece, place) if apart else piece

@@ -132,6 +132,11 @@ class TotalColumns:
         return self.total is not None or self.each is not None
 
     @property
+    def named(self) -> str | float | None:
+        """The column or the number that is the total, if any."""
+        return self.each if self.total is None else self.total
+
+    @property
     def columns(self) -> list[str]:
         """Return all these columns."""
         return [*([] if self.total is None else [self.total]), *self.sums]

@@ -57,6 +57,11 @@ class TrainingRows:
     def __len__(self):
         return len(self.rows)
 
+    @property
+    def degrees_alone(self) -> np.ndarray | None:
+        """The degrees, None if rows are held out together: others of a unit would tell of them."""
+        return self.rows.y if self.panel is None and self.fold_groups is None else None
+
     def take(self, at) -> TrainingRows:
         """Return some of the rows."""
         names = ("features", "divisors", "votes", "fold_groups")

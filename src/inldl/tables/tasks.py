@@ -57,12 +57,11 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
         training = model.place(training, *where)
         notes = [*notes, *training.notes]
         training = replace(training, features=training.features.drop(columns=ids, errors="ignore"))
-        prepared = model.prepare(training, labels, options.dates)
+        prepared = model.prepare(training, labels, options.dates, file.finds_codes)
     sample = some.features, pd.DataFrame(some.rows.y, columns=labels)
     del table, training, some  # large ones should not stay in memory beside encoded columns
     held_out = model.fit_prepared(prepared)
-    model.scale_, totals = scale, file.totals
-    model.total_ = totals.each if totals.total is None else totals.total
+    model.scale_, model.total_ = scale, file.totals.named
     rows, n_left_out = prepared.rows, n_read - len(prepared)
     weight, missing, partly = held_out.rows.weight, rows.holes, sampled or n_left_out
     notes = [*notes, *([_SAMPLED.format(len(rows))] if sampled else [])]
@@ -131,7 +130,8 @@ def _size_of_holes(training, labels, scale, ratios):
 def predict_table(file, model, path, *, coverage=None, overwrite=False) -> WriteResult:
     """Write a file with the predicted degrees as columns on the right.
 
-    They are counts if the model was fitted to counts with a total that the file has, too. A label that the file has already gets the name `<label>_predicted`.
+    They are counts if the model was fitted to counts with a total that the file has, too. A label
+    that the file has already gets the name `<label>_predicted`.
 
     Parameters
     ----------
