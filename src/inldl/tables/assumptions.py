@@ -71,6 +71,18 @@ def giving_way(piece) -> np.ndarray:
     return (piece.bounds or Bounds.none(piece.values.shape)).limits[2] < 0
 
 
+def notes_on_unseen(labels, y) -> list[str]:
+    """Return a sentence on labels of which no share is known, if there are some."""
+    if not labels:
+        return []
+    what = "what the known shares of its row leave to it"
+    if (np.isnan(y).sum(axis=1) > 1).any():
+        what = "a part of what the known shares of its row leave. That rests on the sums of the "
+        what += "rows alone; only the ends of --range are certain"
+    it = "It" if len(labels) == 1 else "Each of them"
+    return [f"No share of {listed(map(repr, labels))} is known. {it} gets {what}."]
+
+
 def notes_on_largest(piece) -> list[str]:
     """Return a note on known shares that give way to rounded zeros, if there are some."""
     number = int(giving_way(piece).sum())

@@ -33,7 +33,7 @@ from inldl.rows.density import evenly_spaced
 from inldl.rows.partial import PartialRows
 from inldl.tables import table_rows
 from inldl.tables.columns.encoder import FeatureEncoder
-from inldl.tables.filled_rows import PredictedRows, RowsToFill
+from inldl.tables.filled_rows import PredictedRows, RowsToFill, widened
 from inldl.tables.panel_rows import MOST_HELD_OUT, WithPanel
 from inldl.tables.table_rows import TrainingRows
 from inldl.uncertainty.heldout import fit_weighted, predict_held_out
@@ -165,7 +165,8 @@ class TableModel(WithPanel):
         for name in ("encoder_", "estimator_"):
             self.__dict__.pop(name, None)
         method = self._make_method()  # refuses an unknown one before any work
-        X, rows, n = training.features, training.rows, len(training)
+        X, rows, n = training.features, table_rows.with_guesses(training.rows), len(training)
+        self.unseen_ = training.rows.holes.all(axis=0)
         if n == 1:
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
         self.label_names_ = np.asarray(labels, dtype=object)
@@ -189,6 +190,7 @@ class TableModel(WithPanel):
         return replace(
             training,
             features=self.encoder_.matrix(X),
+            rows=rows,
             fold_groups=None if groups is None else table_rows.group_numbers(groups, n),
             votes=None if votes is None else checked_votes(votes, n),
         )
@@ -337,6 +339,13 @@ class TableModel(WithPanel):
         elif self.held_out_sample_ is not None:
             rows = replace(rows, **self.held_out_sample_.side_information(encoded))
         return RowsToFill(self, replace(rows, counts=known.counts), predicted)
+
+    def _fill_with_intervals(self, rows, predicted, coverage, joint=False):
+        found = super()._fill_with_intervals(rows, predicted, coverage, joint)
+        unseen, largest = getattr(self, "unseen_", None), self._completer().top_k_ is not None
+        if largest and unseen is not None and unseen.any():  # only the largest are recorded
+            return found[0], *widened(rows, unseen, *found)
+        return found
 
     def predict_rows(self, X) -> PredictedRows:
         """Return predictions of rows, with their columns encoded once for all that is asked."""

@@ -7,6 +7,7 @@ import numpy as np
 from inldl.rows.aggregates import Counts
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
+from inldl.tables.assumptions import notes_on_unseen
 from inldl.tables.hints import (
     code_of_fractions,
     codes_for_missing,
@@ -76,6 +77,7 @@ class Degrees:
                 notes += [] if part else notes_on_codes(self.values, self.labels)
             else:
                 y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
+        notes += notes_on_unseen(self._unseen, y)
         known = self._constrained(y, whole, scale, notes)
         if self._totals is not None and known.holes.any():
             whole_numbers = known.constrained and self._whole_numbers()
@@ -88,11 +90,9 @@ class Degrees:
     def _check_cells(self, part):
         """Refuse numbers that are no shares; rounding errors below 0 become 0."""
         unseen = () if part or not self.check else np.isnan(self.values).all(axis=0)
-        if np.any(unseen):
-            raise ValueError(
-                f"The label column {self.labels[int(np.argmax(unseen))]!r} has no observed value; "
-                "drop it from the labels, or observe it in at least one row."
-            )
+        self._unseen = [self.labels[j] for j in np.flatnonzero(unseen)]
+        if self._unseen and len(self._unseen) == len(self.labels):
+            raise ValueError("No share is known; fill in some of them.")
         self._refuse_degree(self.values < -ROUNDING, "is below 0", self._below_zero())
         rounded = (self.values < 0) & (self.values >= -ROUNDING)
         if rounded.any():
