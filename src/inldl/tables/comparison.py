@@ -227,6 +227,8 @@ def compare_file(
     fields of it in place of those.
     """
     options = GroupOptions.of(options, **keywords)
+    if file.totals.unknown:
+        raise ValueError(COMPARING)
     read = file.read(scale=options.scale, normalize=options.normalize)
     weights = table_rows.take_weights(read.features, options.weight, file)
     how = {"max_rows": max_rows, "scale": read.scale, "dates": options.dates}

@@ -119,7 +119,8 @@ class ColumnOptions(FileOptions):
         for is missing; with "absent=0" it is 0.
     total : str or float, default=None
         For counts, which may then be missing: the column with the totals of the rows, or one total
-        of all rows, such as 24. The column is a feature only if `features` names it.
+        of all rows, such as 24; or "none" if no total is known, so that missing counts are filled
+        in from the known ones of their row. The column is a feature only if `features` names it.
     column_totals : str, path or dict, default=None
         For counts: the total of each label over all rows, which completed tables have. "last-row"
         if the last row of the table holds them, a file with one row of totals under the names of
@@ -155,7 +156,8 @@ class ColumnOptions(FileOptions):
     )
     total: str | float | None = _column(
         "For counts: the column with the total of each row, or a number if all rows have the same "
-        "total, such as 24. Counts may then be missing; completed rows sum to their total.",
+        "total, such as 24. Counts may then be missing; completed rows sum to their total. none: "
+        "totals are not known, and missing counts follow from the known ones of their row.",
     )
     column_totals: str | dict[str, Any] | None = _column(
         "For counts: the total of each label over all rows, which completed tables have: last-row "

@@ -317,8 +317,8 @@ class TableFile:
         """
         if self.format.percent:
             return "percent", _SIGNED
-        if self.totals.given:
-            return "count", *self.totals.notes()
+        if self.totals.given or self.totals.unknown:
+            return "count", *(self.totals.notes() or ["The shares are read as counts."])
         evidence = ScaleEvidence()
         for piece in self._pieces():
             evidence.add(piece.grouped_values(self.labels))

@@ -26,6 +26,15 @@ _COUNTED = (
     ", or give scale='count' (--scale count) and the column of their total (--total) if they are "
     "counts"
 )
+UNKNOWN_TOTALS = (
+    "Rows in which a count is missing: {:,}. Their totals are not known, so missing counts are "
+    "filled in from the known ones of their row and what other rows say of their ratios."
+)
+_BARE = (
+    "{place}: no count ({columns}) is known, so nothing says how large they are; fill one in, or "
+    "remove the row."
+)
+_RATIOS = "say --total none (total='none') to fill it in from the ratios of the known counts, "
 _FORGOTTEN = "is a label missing from --labels? Else "
 
 
@@ -65,6 +74,7 @@ class Degrees:
         if self._totals is not None:
             scale, (y, whole) = "count", self._shares_of_totals(notes)
         else:
+            scale = "count" if self._columns.unknown and scale == "auto" else scale
             if scale == "auto":
                 evidence = ScaleEvidence()
                 evidence.add(self._piece.grouped_values(self.labels))
@@ -157,7 +167,9 @@ class Degrees:
         """Return the shares of counts, and the sums of their rows."""
         counts = replace(self._piece, values=self.values).grouped_values(self.labels)
         holes = np.isnan(counts)
-        if holes.any():
+        if holes.any() and self._columns.unknown:
+            notes.append(UNKNOWN_TOTALS.format(holes.any(axis=1).sum()))
+        elif holes.any():
             hints = self._hints()
             self._refuse(holes, _missing_count(evidence) + " {}" * len(hints), *hints)
             notes.append(
@@ -165,7 +177,9 @@ class Degrees:
                 "unknown, and the shares are those of the other counts."
             )
         sums = np.nansum(counts, axis=1)
-        self._refuse_zero_sums(sums)
+        bare = holes.all(axis=1) if self._columns.unknown else sums == 0
+        self._refuse(bare & holes.all(axis=1), _BARE)
+        self._refuse_zero_sums(np.where(bare, sums, 1))
         sums = np.where(sums == 0, 1, sums)
         return self.values / sums[:, None], sums
 
@@ -367,9 +381,9 @@ def _missing_count(evidence):
     if evidence is None:
         return (
             "{place}: a count is missing, so the total of the row is unknown; name the column "
-            "that holds the total (--total COLUMN, total='...' in Python), or give fractions or "
-            "percentages of the total instead (or scale='fraction' or 'percent', --scale on the "
-            "command line, if the numbers are such)."
+            f"that holds the total (--total COLUMN, total='...' in Python), {_RATIOS}or give "
+            "fractions or percentages of the total instead (or scale='fraction' or 'percent', "
+            "--scale on the command line, if the numbers are such)."
         )
     start = f"{evidence.why_counts()}, and a row with a missing count has no total ({{place}}): "
     if evidence.alike is not None:
@@ -377,8 +391,8 @@ def _missing_count(evidence):
         return f"{start}if all rows sum to {number}, give total={number} (--total {number})."
     return (
         f"{start}{_FORGOTTEN}fill in the count, name the column that holds the total (--total "
-        "COLUMN, total='...' in Python), or say what the numbers are with scale='fraction' or "
-        "'percent' (--scale on the command line)."
+        f"COLUMN, total='...' in Python), {_RATIOS}or say what the numbers are with "
+        "scale='fraction' or 'percent' (--scale on the command line)."
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from inldl.completion.normal import LogCounts
 from inldl.methods.registry import with_ratios
 from inldl.metrics import evaluate
 from inldl.rows.checks import check_ratios
@@ -18,6 +19,7 @@ from inldl.tables.completing import interval_names, pairs, placed
 from inldl.tables.model import TableModel
 from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions, ShareOptions
 from inldl.tables.results import Evaluation, FitResult, WriteResult
+from inldl.tables.selection import NONE
 from inldl.tables.table import whole_of
 from inldl.tables.table_rows import TrainingRows
 from inldl.tables.writing import TableWriter
@@ -61,6 +63,8 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     sample = some.features, pd.DataFrame(some.rows.y, columns=labels)
     del table, training, some  # large ones should not stay in memory beside encoded columns
     held_out = model.fit_prepared(prepared)
+    if held_out.known_counts is not None:
+        model.log_counts_ = _log_counts(held_out, model.held_out_, file)
     model.scale_, model.total_ = scale, file.totals.named
     rows, n_left_out = prepared.rows, n_read - len(prepared)
     weight, missing, partly = held_out.rows.weight, rows.holes, sampled or n_left_out
@@ -84,6 +88,16 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
         sample,
         _size_of_holes(prepared, labels, scale, model.known == "ratios"),
     )
+
+
+def _log_counts(rows, predicted, file):
+    """Return what tells missing counts of rows without totals."""
+    if predicted is None or not file.whole_numbers:
+        raise ValueError(
+            "--total none is for whole counts, but some numbers are not whole; name the column of "
+            "their totals (--total COLUMN), or give shares."
+        )
+    return LogCounts(np.rint(rows.rows.y * rows.known_counts[:, None]), predicted)
 
 
 _SAMPLED = (
@@ -110,7 +124,8 @@ def _training_rows(table, options):
     number = np.arange(len(table.y)) if table.rows is None else table.rows
     rows = replace(table.known.simplified(), weight=weight, number=number)
     columns = pd.concat([table.ids, features], axis=1) if len(table.ids.columns) else features
-    training = TrainingRows(columns, rows, table.sums, votes, groups).weighted()
+    known = table.votes if file.totals.unknown else None
+    training = TrainingRows(columns, rows, table.sums, votes, known, groups).weighted()
     place, weight = file.place_of(training.rows.number), training.rows.weight
     weight = None if weight is None else weight / weight.mean()
     rows = replace(training.rows, weight=weight, number=np.arange(len(training)))
@@ -278,14 +293,18 @@ def method_for(
 
     Refuse what does not go with ratios.
     """
-    if not learning.ratios:
+    unknown = columns.total == NONE
+    if not (learning.ratios or unknown):
         return method
-    used = {"--total": columns.total, "--sum": columns.sums, "--votes": learning.votes}
-    for option in (name for name, value in used.items() if value):
-        raise ValueError(f"{option} and --ratios exclude each other: ratios have no scale.")
-    if filling.coverage is not None or filling.n_draws:
+    name = "--total none" if unknown else "--ratios"
+    used = {"--total": columns.total and not unknown, "--sum": columns.sums}
+    used |= {"--votes": learning.votes, "--ratios": unknown and learning.ratios}
+    for option in (option for option, value in used.items() if value):
+        raise ValueError(f"{option} and {name} exclude each other: ratios have no scale.")
+    if filling.n_draws or filling.joint or filling.ranges or (filling.coverage and not unknown):
         raise ValueError(
-            "With --ratios there are no intervals and no draws, because the scale of each row is "
-            "unknown: leave out --uncertainty and --draws."
+            f"With {name} there are no {'' if unknown else 'intervals and no '}draws, because the "
+            "scale of each row is unknown: leave out "
+            f"{'--joint, --range' if unknown else '--uncertainty'} and --draws."
         )
     return with_ratios(method)

@@ -235,7 +235,7 @@ def row_wholes(piece, scale) -> float | np.ndarray:
 def check_writable(file, path, *, extra=(), whole=False, overwrite=False) -> None:
     """Refuse a path, or names of columns to add, to which a `TableWriter` could not write."""
     path = Path(path)
-    if whole and not file.totals.given:
+    if whole and not (file.totals.given or file.totals.unknown):
         raise ValueError(
             "Whole numbers (--whole) are filled in where counts have a total; name its column "
             "(--total, total='...' in Python)."
