@@ -162,7 +162,9 @@ class LogCounts:
 
     def __init__(self, counts: Array, predicted: Array) -> None:
         seen = ~np.isnan(counts)
-        self.means = np.nanmean(counts / np.fmax(np.nansum(counts, axis=1, keepdims=True), 1), axis=0)
+        self.means = np.nanmean(
+            counts / np.fmax(np.nansum(counts, axis=1, keepdims=True), 1), axis=0
+        )
         apart = np.log(counts + 0.5) - _log(predicted)
         self.offset, noise = np.zeros(counts.shape[1]), np.where(seen, 1 / (counts + 0.5), np.nan)
         for _ in range(NORMAL_STEPS):

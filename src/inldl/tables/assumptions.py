@@ -18,6 +18,7 @@ _ZEROS = re.compile(
 _CHANGE = re.compile(rf"([+-]?){_NUMBER}%|[*]{_NUMBER}")
 SEVERAL_ZEROS = 5  # of a label, that can look rounded; as many shares must lie just above them
 FROM_VOTES = 0.9  # of the shares of a label: if these are multiples of the smallest, so is a 0
+ROUNDED, REST_DECIMALS = 1.05, 9  # what rounded sums can be; of what they leave
 AS_FILLED = "as filled in"
 _GIVES_WAY = (
     "In {} with such zeros the other shares sum to the whole; the largest of them gives way, so "
@@ -69,6 +70,50 @@ class Zeros:
 def giving_way(piece) -> np.ndarray:
     """Return which cells have a number in the file, but give way to rounded zeros."""
     return (piece.bounds or Bounds.none(piece.values.shape)).limits[2] < 0
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A label that no column holds: what the others of a row leave to its whole."""
+
+    name: str
+    whole: float | None  # of all rows; None if each has a total
+
+    @classmethod
+    def of(cls, name, file) -> "Rest":
+        """Return the label of a file in which it is not yet one."""
+        if name in file.source.names:
+            raise ValueError(f"There is a column {name!r} already; give --other another name.")
+        if file.things or file.options.column_totals or file.options.parent:
+            raise ValueError(
+                "--other is for tables with a column for each label and no totals of columns; "
+                "leave out --long, --column-totals and --parent."
+            )
+        if file.totals.given:
+            return cls(name, None)
+        sums = [np.nansum(piece.values, axis=1).max(initial=0) for piece in file._pieces()]
+        wholes = [whole for whole in WHOLE.values() if max(sums, default=0) <= ROUNDED * whole]
+        if file.totals.unknown or not wholes:
+            raise ValueError(
+                f"What the labels leave is not known, since rows sum to up to {max(sums):.6g}; "
+                "name the column of their totals (--total), or leave out --other."
+            )
+        return cls(name, WHOLE["percent"] if file.format.percent else wholes[0])
+
+    def add(self, piece) -> Piece:
+        """Return a piece with the label as its last, which is missing where another one is."""
+        whole = piece.totals if self.whole is None else self.whole
+        rest = np.round(np.maximum(whole - piece.values.sum(axis=1), 0), REST_DECIMALS)
+        bounds, none = piece.bounds, np.full((3, piece.size, 1), np.nan)
+        if bounds is not None:
+            bounds = replace(bounds, limits=np.concatenate([bounds.limits, none], axis=2))
+        return replace(piece, values=np.column_stack([piece.values, rest]), bounds=bounds)
+
+    def note(self) -> str:
+        """Return a sentence on the label."""
+        whole = "the total of its row" if self.whole is None else f"{self.whole:g}"
+        counts = " If they are counts, name their total (--total)." if self.whole == 100 else ""
+        return f"The label {self.name!r} is what the other labels leave of {whole}.{counts}"
 
 
 def notes_on_unseen(labels, y) -> list[str]:

@@ -178,6 +178,9 @@ class ColumnOptions(FileOptions):
         hint="One column per line, and the labels that it is the sum of.",
         example="alcohol=beer,wine",
     )
+    other: str | None = _column(
+        "A name for what the labels leave of the whole, which becomes a label and a new column."
+    )
     zeros: str = option(
         "true",
         "What a 0 is: true, never (the label cannot be in that row), or rounded (too small to be "

@@ -10,7 +10,7 @@ import pandas as pd
 from inldl.rows.checks import check_choice, check_number
 from inldl.rows.missingness import settle_largest
 from inldl.rows.partial import PartialRows
-from inldl.tables.assumptions import Zeros, giving_way, notes_on_largest
+from inldl.tables.assumptions import Rest, Zeros, giving_way, notes_on_largest
 from inldl.tables.columns import as_names
 from inldl.tables.formats import load_format, readable_twice, unpacked
 from inldl.tables.formats.long import Keys, LongTable, long_table_hint
@@ -134,6 +134,10 @@ class TableFile:
         Whether other columns of numbers may be found to be codes.
     totals : TotalColumns
         Which columns hold totals, or sums of labels.
+    rest : Rest or None
+        The label that is what the others leave, which is the last one, if a user names one.
+    columns : list of str
+        The label columns of the file: the labels without the rest.
     notes : list of str
         Sentences that tell what was detected about the file.
     zeros : Zeros
@@ -178,6 +182,11 @@ class TableFile:
         self._select(labels, options)
         self.source.find_signs(self.labels, *signs, self.totals.columns)
         self.notes, self.format = list(self.source.notes), self.source.format
+        self.rest, self.columns = None, list(self.labels)
+        if options.other is not None and self.labels:
+            self.rest = Rest.of(options.other, self)
+            self.labels.append(self.rest.name)  # of the totals, too
+            self.notes.append(self.rest.note())
         self.zeros = Zeros.of(options.zeros, self.labels, self._pieces) if self.labels else Zeros()
 
     def _select(self, labels, options):
@@ -203,6 +212,8 @@ class TableFile:
 
     def _labels(self, labels, unused):
         """Return the label columns; if there are none, say whether the table looks long."""
+        if self.options.other in (labels if isinstance(labels, list) else ()):
+            labels = [name for name in labels if name != self.options.other]  # of a model
         check_named_once(labels, "a label", unused, "an id or a column to ignore")
         try:
             return select_labels(self.source.names, labels, [*unused, *self.totals.columns])
@@ -350,11 +361,12 @@ class TableFile:
 
     def _plain_pieces(self, features=(), text=()):
         """Yield pieces, with totals and sums of labels apart from the labels."""
-        columns = [*self.labels, *self.totals.columns]
+        columns = [*self.columns, *self.totals.columns]
         for piece in self.source.pieces(columns, features, {*text, *self.categories}):
             place = self.place_of(first=piece.first)
             apart = self.totals.columns or self.totals.given
-            yield self.totals.apart(piece, place) if apart else piece
+            piece = self.totals.apart(piece, place) if apart else piece
+            yield piece if self.rest is None else self.rest.add(piece)
 
     def known(self, piece, scale, *, normalize=False) -> PartialRows:
         """Return the degrees of a piece, bounds, and sums of labels, as fractions.

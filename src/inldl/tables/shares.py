@@ -392,7 +392,8 @@ def _missing_count(evidence):
     return (
         f"{start}{_FORGOTTEN}fill in the count, name the column that holds the total (--total "
         f"COLUMN, total='...' in Python), {_RATIOS}or say what the numbers are with "
-        "scale='fraction' or 'percent' (--scale on the command line)."
+        "scale='fraction' or 'percent' (--scale on the command line; --other NAME makes what they "
+        "leave of 1 or 100 a label)."
     )
 
 
