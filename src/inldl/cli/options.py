@@ -127,7 +127,7 @@ class Output:
         from inldl.tables import TableFile
 
         if labels is None and fitted is not None:
-            labels = list(fitted.label_names_)
+            labels = [n for n in fitted.label_names_ if n != getattr(columns, "other", None)]
         if labels is None and getattr(columns, "long", "") is None:
             raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
         check_apart(table=table, **files, page=self.page)

@@ -39,7 +39,7 @@ PENALTY = 20.0  # rows that say that the prediction is right as it is
 PRIOR_ROWS = 5.0  # rows that say that errors have nothing to do with each other
 FEWEST_PAIRS, FEWEST_SCORES = 3, 50  # of labels known together; of hidden counts of a label
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of what is expected of normal errors
-LEAST_SHARE = 1e-6  # whose logarithm is taken
+LEAST_KNOWN_SHARE = 1e-6  # whose logarithm is taken
 EM_NOISE = 1e-4  # of the mean variance: keeps the inverse of a covariance within bounds
 LEAST_ERROR_VARIANCE = 1e-30  # variance
 
@@ -253,7 +253,7 @@ class LogCounts:
 
 
 def _log(shares):
-    return np.log(np.maximum(shares, LEAST_SHARE))
+    return np.log(np.maximum(shares, LEAST_KNOWN_SHARE))
 
 
 def _reach(features):

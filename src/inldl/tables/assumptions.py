@@ -16,6 +16,16 @@ _ZEROS = re.compile(
     rf"(?:(true|never)|rounded(?:\s*<\s*(?=[0-9.]*[1-9]){_NUMBER})?)\s*(?::(.*))?", re.DOTALL
 )
 _CHANGE = re.compile(rf"([+-]?){_NUMBER}%|[*]{_NUMBER}")
+WITHOUT_TOTALS = (
+    "Rows in which a count is missing: {:,}. Their totals are not known, so missing counts are "
+    "filled in from the known ones of their row and what other rows say of their ratios."
+)
+NOTHING_KNOWN = (
+    "{place}: no count ({columns}) is known, so nothing says how large they are; fill one in, or "
+    "remove the row."
+)
+_RATIOS = "say --total none (total='none') to fill it in from the ratios of the known counts, "
+FORGOTTEN = "is a label missing from --labels? Else "
 SEVERAL_ZEROS = 5  # of a label, that can look rounded; as many shares must lie just above them
 FROM_VOTES = 0.9  # of the shares of a label: if these are multiples of the smallest, so is a 0
 ROUNDED, REST_DECIMALS = 1.05, 9  # what rounded sums can be; of what they leave
@@ -218,3 +228,54 @@ class Departures:
         known = [self._labels[j] for j in np.flatnonzero(named & (self._filled == 0))]
         notes = [f"No share of {label!r} is missing, so --delta changes none." for label in known]
         return {"moved": frame, "notes": notes}
+
+
+def missing_count(evidence) -> str:
+    """Return why a row of counts needs all of them, and how it came to be one."""
+    if evidence is None:
+        return (
+            "{place}: a count is missing, so the total of the row is unknown; name the column "
+            f"that holds the total (--total COLUMN, total='...' in Python), {_RATIOS}or give "
+            "fractions or percentages of the total instead (or scale='fraction' or 'percent', "
+            "--scale on the command line, if the numbers are such)."
+        )
+    start = f"{evidence.why_counts()}, and a row with a missing count has no total ({{place}}): "
+    if evidence.alike is not None:
+        number = f"{evidence.alike:.10g}"
+        return f"{start}if all rows sum to {number}, give total={number} (--total {number})."
+    return (
+        f"{start}{FORGOTTEN}fill in the count, name the column that holds the total (--total "
+        f"COLUMN, total='...' in Python), {_RATIOS}or say what the numbers are with "
+        "scale='fraction' or 'percent' (--scale on the command line; --other NAME makes what they "
+        "leave of 1 or 100 a label)."
+    )
+
+
+def normalized_notes(complete, holed, whole) -> list[str]:
+    """Return notes on the rows that a user wants to have divided."""
+    kinds = {
+        f"Complete rows that do not sum to {whole}": complete,
+        f"Rows with missing shares whose known ones sum to more than {whole}": holed,
+    }
+    return [
+        f"{which}: {rows.sum():,}. They are divided by their sums for learning; the written file "
+        "keeps them as they are."
+        for which, rows in kinds.items()
+        if rows.any()
+    ]
+
+
+def rounded_notes(sums, complete, holed) -> list[str]:
+    """Return notes on rows whose sums miss the whole because their numbers are rounded."""
+    divided = (
+        "they are divided by their sums" if complete.sum() > 1 else "it is divided by its sum"
+    )
+    zero = "the missing shares become 0"
+    kinds = (complete, "", f"{divided} for learning"), (holed, " with missing shares", zero)
+    notes = []
+    for rows, which, what in kinds:
+        if rows.any():
+            count = int(rows.sum())
+            who = f"1 row{which} sums" if count == 1 else f"{count:,} rows{which} sum"
+            notes.append(f"{who} to {span(sums[rows])}, as rounded numbers do; {what}.")
+    return notes

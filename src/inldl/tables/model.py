@@ -33,7 +33,7 @@ from inldl.rows.density import evenly_spaced
 from inldl.rows.partial import PartialRows
 from inldl.tables import table_rows
 from inldl.tables.columns.encoder import FeatureEncoder
-from inldl.tables.filled_rows import PredictedRows, RowsToFill, widened
+from inldl.tables.filled_rows import PredictedRows, RowsToFill
 from inldl.tables.panel_rows import MOST_HELD_OUT, WithPanel
 from inldl.tables.table_rows import TrainingRows
 from inldl.uncertainty.heldout import fit_weighted, predict_held_out
@@ -171,8 +171,8 @@ class TableModel(WithPanel):
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
         self.label_names_ = np.asarray(labels, dtype=object)
         self.n_labels_ = len(self.label_names_)
-        told = {"degrees": training.degrees_alone, "sample_weight": rows.weight, "codes": codes}
-        told["degrees"] = None if self.known == "ratios" else told["degrees"]
+        degrees = None if self.known == "ratios" else training.degrees_alone
+        told = {"degrees": degrees, "sample_weight": rows.weight, "codes": codes}
         self.encoder_ = FeatureEncoder(dates=dates).fit(X, **told)
         columns = () if training.reader is None else training.reader.columns
         names = list(dict.fromkeys([*self.encoder_.feature_names_in_, *columns]))
@@ -242,23 +242,20 @@ class TableModel(WithPanel):
 
     def _fit_estimator(self, training):
         """Fit the method; return the rows."""
-        rows, method, known = training.rows, clone(self.estimator_), {}
-        if has_fit_parameter(method, "lower"):
-            known = rows.arguments()
+        rows, method = training.rows, clone(self.estimator_)
+        known = rows.arguments() if has_fit_parameter(method, "lower") else {}
         self.estimator_ = fit_weighted(method, training.features, rows.y, rows.weight, **known)
         return rows
 
     def _cross_fit(self, training, n_folds):
-        rows, features = training.rows, training.features
-        about = n_folds, training.fold_groups, rows.weight
-        return predict_held_out(clone(self.estimator_), features, rows.y, *about)
+        told = training.features, training.rows.y, n_folds, training.fold_groups
+        return predict_held_out(clone(self.estimator_), *told, training.rows.weight)
 
     def _weights_by_votes(self, training):
         """Return the weights of rows by their votes, from held-out errors of a first fit."""
         at, weight = self._fit_method(training), training.rows.weight
-        predicted = self.held_out_
-        if predicted is None:
-            predicted = self._cross_fit(training.take(at), FOLDS)
+        own, taken = self.held_out_, training.take(at)
+        predicted = self._cross_fit(taken, FOLDS) if own is None else own
         own = weights_by_votes(training.rows.y[at], predicted, training.votes, at)
         return own if weight is None else own * weight
 
@@ -340,20 +337,12 @@ class TableModel(WithPanel):
             rows = replace(rows, **self.held_out_sample_.side_information(encoded))
         return RowsToFill(self, replace(rows, counts=known.counts), predicted)
 
-    def _fill_with_intervals(self, rows, predicted, coverage, joint=False):
-        found = super()._fill_with_intervals(rows, predicted, coverage, joint)
-        unseen, largest = getattr(self, "unseen_", None), self._completer().top_k_ is not None
-        if largest and unseen is not None and unseen.any():  # only the largest are recorded
-            return found[0], *widened(rows, unseen, *found)
-        return found
-
     def predict_rows(self, X) -> PredictedRows:
         """Return predictions of rows, with their columns encoded once for all that is asked."""
         check_is_fitted(self)
-        cells = self.encoder_._read(X)
-        encoded = self.encoder_._encoded(cells)
-        predicted = self._predicted(X, encoded)
-        return PredictedRows(self, X, encoded, predicted, self._unfamiliar(X, cells))
+        encoded = self.encoder_._encoded(cells := self.encoder_._read(X))
+        about = self._predicted(X, encoded), self._unfamiliar(X, cells)
+        return PredictedRows(self, X, encoded, *about)
 
     def predict(self, X) -> Any:
         """Predict a distribution for each row.
@@ -404,10 +393,8 @@ class TableModel(WithPanel):
 
     def _make_method(self):
         """Return the method that was asked for, not fitted."""
-        if not isinstance(self.method, str):
-            estimator = clone(self.method)
-        else:
-            estimator = make_method(self.method, self.random_state)
+        named = isinstance(self.method, str)
+        estimator = make_method(self.method, self.random_state) if named else clone(self.method)
         if "n_jobs" in estimator.get_params(deep=False):
             estimator.set_params(n_jobs=self.n_jobs)
         return estimator

@@ -134,10 +134,8 @@ class TableFile:
         Whether other columns of numbers may be found to be codes.
     totals : TotalColumns
         Which columns hold totals, or sums of labels.
-    rest : Rest or None
-        The label that is what the others leave, which is the last one, if a user names one.
-    columns : list of str
-        The label columns of the file: the labels without the rest.
+    columns, rest : list of str, Rest or None
+        The label columns of the file, and the last label, if it is what these leave.
     notes : list of str
         Sentences that tell what was detected about the file.
     zeros : Zeros
@@ -176,17 +174,17 @@ class TableFile:
         self.source = source
         self.ids = named_by(source.names, named or (), "id columns")
         self.finds_codes = options.category != NONE
-        codes = options.category if self.finds_codes else None
-        self.categories = named_by(source.names, codes or (), "columns of codes")
+        codes = (options.category or ()) if self.finds_codes else ()
+        self.categories = named_by(source.names, codes, "columns of codes")
         self.totals = TotalColumns(source.names, options.total, options.sums)
         self._select(labels, options)
         self.source.find_signs(self.labels, *signs, self.totals.columns)
         self.notes, self.format = list(self.source.notes), self.source.format
         self.rest, self.columns = None, list(self.labels)
         if options.other is not None and self.labels:
-            self.rest = Rest.of(options.other, self)
-            self.labels.append(self.rest.name)  # of the totals, too
-            self.notes.append(self.rest.note())
+            self.rest = rest = Rest.of(options.other, self)
+            self.labels.append(rest.name)  # of the totals, too
+            self.notes.append(rest.note())
         self.zeros = Zeros.of(options.zeros, self.labels, self._pieces) if self.labels else Zeros()
 
     def _select(self, labels, options):
@@ -212,8 +210,6 @@ class TableFile:
 
     def _labels(self, labels, unused):
         """Return the label columns; if there are none, say whether the table looks long."""
-        if self.options.other in (labels if isinstance(labels, list) else ()):
-            labels = [name for name in labels if name != self.options.other]  # of a model
         check_named_once(labels, "a label", unused, "an id or a column to ignore")
         try:
             return select_labels(self.source.names, labels, [*unused, *self.totals.columns])

@@ -7,7 +7,15 @@ import numpy as np
 from inldl.rows.aggregates import Counts
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
-from inldl.tables.assumptions import notes_on_unseen
+from inldl.tables.assumptions import (
+    FORGOTTEN,
+    NOTHING_KNOWN,
+    WITHOUT_TOTALS,
+    missing_count,
+    normalized_notes,
+    notes_on_unseen,
+    rounded_notes,
+)
 from inldl.tables.hints import (
     code_of_fractions,
     codes_for_missing,
@@ -26,16 +34,6 @@ _COUNTED = (
     ", or give scale='count' (--scale count) and the column of their total (--total) if they are "
     "counts"
 )
-UNKNOWN_TOTALS = (
-    "Rows in which a count is missing: {:,}. Their totals are not known, so missing counts are "
-    "filled in from the known ones of their row and what other rows say of their ratios."
-)
-_BARE = (
-    "{place}: no count ({columns}) is known, so nothing says how large they are; fill one in, or "
-    "remove the row."
-)
-_RATIOS = "say --total none (total='none') to fill it in from the ratios of the known counts, "
-_FORGOTTEN = "is a label missing from --labels? Else "
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,17 +166,17 @@ class Degrees:
         counts = replace(self._piece, values=self.values).grouped_values(self.labels)
         holes = np.isnan(counts)
         if holes.any() and self._columns.unknown:
-            notes.append(UNKNOWN_TOTALS.format(holes.any(axis=1).sum()))
+            notes.append(WITHOUT_TOTALS.format(holes.any(axis=1).sum()))
         elif holes.any():
             hints = self._hints()
-            self._refuse(holes, _missing_count(evidence) + " {}" * len(hints), *hints)
+            self._refuse(holes, missing_count(evidence) + " {}" * len(hints), *hints)
             notes.append(
                 f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
                 "unknown, and the shares are those of the other counts."
             )
         sums = np.nansum(counts, axis=1)
         bare = holes.all(axis=1) if self._columns.unknown else sums == 0
-        self._refuse(bare & holes.all(axis=1), _BARE)
+        self._refuse(bare & holes.all(axis=1), NOTHING_KNOWN)
         self._refuse_zero_sums(np.where(bare, sums, 1))
         sums = np.where(sums == 0, 1, sums)
         return self.values / sums[:, None], sums
@@ -202,7 +200,7 @@ class Degrees:
         if several and not np.ptp(sums[~holes]):
             gap = ROUNDING * totals  # rounded numbers would sum to several
         short = ~holes & (sums < totals - gap)
-        for bad, advice in ((sums > totals + gap, ""), (short, _FORGOTTEN)):
+        for bad, advice in ((sums > totals + gap, ""), (short, FORGOTTEN)):
             self._refuse(
                 bad,
                 "{place}: the counts ({columns}) sum to {:.10g}, but {} is {:.10g}; {}correct one "
@@ -349,7 +347,7 @@ class Degrees:
         if normalize:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
             self._refuse_zero_sums(np.where(complete, sums, 1))
-            notes += _normalized_notes(off, few, f"{whole:g}")
+            notes += normalized_notes(off, few, f"{whole:g}")
             divided = off | few
             loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
             if loose.any():
@@ -363,9 +361,9 @@ class Degrees:
             advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
             self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
             short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
-            advice = f"{_FORGOTTEN if short else ''}correct them{_NORMALIZE}"
+            advice = f"{FORGOTTEN if short else ''}correct them{_NORMALIZE}"
             self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
-            notes += _rounded_notes(sums * whole, off & rounded, over & rounded)
+            notes += rounded_notes(sums * whole, off & rounded, over & rounded)
             divided = (off | over) & rounded
         y[divided] /= sums[divided, None]
         return y
@@ -374,54 +372,3 @@ class Degrees:
 def _if_no(scale):
     """Return what to do if degrees are counts after all."""
     return f"give scale='count' (--scale count) if the columns are not {SCALE_NAMES[scale]}"
-
-
-def _missing_count(evidence):
-    """Return why a row of counts needs all of them, and how it came to be one."""
-    if evidence is None:
-        return (
-            "{place}: a count is missing, so the total of the row is unknown; name the column "
-            f"that holds the total (--total COLUMN, total='...' in Python), {_RATIOS}or give "
-            "fractions or percentages of the total instead (or scale='fraction' or 'percent', "
-            "--scale on the command line, if the numbers are such)."
-        )
-    start = f"{evidence.why_counts()}, and a row with a missing count has no total ({{place}}): "
-    if evidence.alike is not None:
-        number = f"{evidence.alike:.10g}"
-        return f"{start}if all rows sum to {number}, give total={number} (--total {number})."
-    return (
-        f"{start}{_FORGOTTEN}fill in the count, name the column that holds the total (--total "
-        f"COLUMN, total='...' in Python), {_RATIOS}or say what the numbers are with "
-        "scale='fraction' or 'percent' (--scale on the command line; --other NAME makes what they "
-        "leave of 1 or 100 a label)."
-    )
-
-
-def _normalized_notes(complete, holed, whole):
-    """Return notes on the rows that a user wants to have divided."""
-    kinds = {
-        f"Complete rows that do not sum to {whole}": complete,
-        f"Rows with missing shares whose known ones sum to more than {whole}": holed,
-    }
-    return [
-        f"{which}: {rows.sum():,}. They are divided by their sums for learning; the written file "
-        "keeps them as they are."
-        for which, rows in kinds.items()
-        if rows.any()
-    ]
-
-
-def _rounded_notes(sums, complete, holed):
-    """Return notes on rows whose sums miss the whole because their numbers are rounded."""
-    divided = (
-        "they are divided by their sums" if complete.sum() > 1 else "it is divided by its sum"
-    )
-    zero = "the missing shares become 0"
-    kinds = (complete, "", f"{divided} for learning"), (holed, " with missing shares", zero)
-    notes = []
-    for rows, which, what in kinds:
-        if rows.any():
-            count = int(rows.sum())
-            who = f"1 row{which} sums" if count == 1 else f"{count:,} rows{which} sum"
-            notes.append(f"{who} to {span(sums[rows])}, as rounded numbers do; {what}.")
-    return notes

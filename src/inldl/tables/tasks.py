@@ -62,10 +62,7 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
         prepared = model.prepare(training, labels, options.dates, file.finds_codes)
     sample = some.features, pd.DataFrame(some.rows.y, columns=labels)
     del table, training, some  # large ones should not stay in memory beside encoded columns
-    held_out = model.fit_prepared(prepared)
-    if held_out.known_counts is not None:
-        model.log_counts_ = _log_counts(held_out, model.held_out_, file)
-    model.scale_, model.total_ = scale, file.totals.named
+    held_out = _fitted(model, prepared, file, scale)
     rows, n_left_out = prepared.rows, n_read - len(prepared)
     weight, missing, partly = held_out.rows.weight, rows.holes, sampled or n_left_out
     notes = [*notes, *([_SAMPLED.format(len(rows))] if sampled else [])]
@@ -90,14 +87,20 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     )
 
 
-def _log_counts(rows, predicted, file):
-    """Return what tells missing counts of rows without totals."""
-    if predicted is None or not file.whole_numbers:
+def _fitted(model, prepared, file, scale):
+    """Fit a model to prepared rows, and have it know their units; return the held-out rows."""
+    held_out = model.fit_prepared(prepared)
+    model.scale_, model.total_ = scale, file.totals.named
+    if held_out.known_counts is None:
+        return held_out
+    if model.held_out_ is None or not file.whole_numbers:
         raise ValueError(
             "--total none is for whole counts, but some numbers are not whole; name the column of "
             "their totals (--total COLUMN), or give shares."
         )
-    return LogCounts(np.rint(rows.rows.y * rows.known_counts[:, None]), predicted)
+    counts = np.rint(held_out.rows.y * held_out.known_counts[:, None])
+    model.log_counts_ = LogCounts(counts, model.held_out_)
+    return held_out
 
 
 _SAMPLED = (

@@ -51,18 +51,14 @@ def comparison_page(
     )
     draw = partial(comparison_figure, comparison.table, recommended=comparison.recommended)
     sentence = f"Errors are root mean squares{unit}, ± their standard errors; lower is better."
-    if comparison.n_fits:
-        sentence += (
-            f" Seconds are those of one fit; the {comparison.n_fits} fits of the comparison and "
-            f"what they filled in took {comparison.elapsed:,.0f} seconds."
-        )
+    took = f"all {comparison.n_fits} fits and their results took {comparison.elapsed:,.0f} seconds"
+    sentence += f" Seconds are those of one fit; {took}." if comparison.n_fits else ""
     figure = picture(draw, caption, "comparison")
     blocks = [figure, _methods(comparison), Paragraph(sentence)]
-    failed = comparison.table[comparison.table["reason"] != ""]
-    failures = [f"{each.method} failed: {each.reason}" for each in failed.itertuples()]
+    told = [(each.method, each.reason) for each in comparison.table.itertuples() if each.reason]
+    failures = [f"{method} failed: {reason}" for method, reason in told]
     sections = [Section("Errors", blocks)]
-    if failures:
-        sections.append(Section("Methods that failed", [Items(failures)]))
+    sections += [Section("Methods that failed", [Items(failures)])] if failures else []
     facts = [("Recommended", comparison.recommended), ("Rows", f"{comparison.n_rows:,}")]
     return Document(title, [comparison.why], facts, [*notes, *comparison.notes], sections)
 

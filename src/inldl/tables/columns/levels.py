@@ -139,7 +139,7 @@ class MeansColumn(CategoryColumn):
         if (others.min(axis=2)[parts, codes] > 0).mean() < LEAST_TOLD:
             return None
         mean = total.sum(axis=(0, 1)) / number.sum(axis=(0, 1))
-        kappa = _shrinkage(*(each.sum(axis=0) for each in (number, total, squares)), mean)
+        kappa = _shrinkage([each.sum(axis=0) for each in (number, total, squares)], mean)
         means = (total.sum(axis=0) - total + kappa * mean) / (others + kappa)
         logs = np.log(np.maximum(means, _FLOOR))
         means = np.concatenate([means, logs - logs.mean(axis=2, keepdims=True)], axis=2)
@@ -176,8 +176,9 @@ class MeansColumn(CategoryColumn):
         )
 
 
-def _shrinkage(number, total, squares, mean):
+def _shrinkage(sums, mean):
     """Return the variance within levels divided by that between them, over all labels."""
+    number, total, squares = sums
     level = total / np.maximum(number, 1e-300)
     n, some = number.sum(axis=0), (number > 0).sum(axis=0)
     within = (squares - number * level**2).sum(axis=0).clip(0) / np.maximum(n - some, 1)
@@ -215,5 +216,5 @@ def with_means(columns, cells, degrees, weight) -> list[Column]:
     read = [each.read(cells[each.name]) for each in every]
     about = _parts_of(read), degrees, weight
     pairs = zip(every, read, strict=True)
-    found = [MeansColumn.fit(c, r, *about) if c.name in full else c for c, r in pairs]
+    found: list[Any] = [MeansColumn.fit(c, r, *about) if c.name in full else c for c, r in pairs]
     return columns if None in found else found
