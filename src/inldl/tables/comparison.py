@@ -95,6 +95,12 @@ class Comparison:
     n_fits: int = 0
     elapsed: float = np.nan
 
+    @property
+    def took(self) -> str:
+        """The rest of a paragraph, on what took how long; nothing if that is not known."""
+        took = f"all {self.n_fits} fits and what they filled in took {self.elapsed:,.0f} seconds"
+        return f" Seconds are of one fit; {took}." if self.n_fits else ""
+
 
 def compare(
     X,

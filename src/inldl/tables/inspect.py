@@ -289,6 +289,8 @@ def _checks(y, low, high, whole):
     yield "large", f"a share above {whole}", correct, above, "share", largest
     what = f"known shares that sum to more than {whole}"
     yield "sum exceeded", what, correct, ~complete & is_off(sums - 1, y), "sum", sums
+    nothing = "such rows are shares of nothing; remove them"
+    yield "zeros", "shares that are all 0", nothing, complete & (sums == 0), "", sums
     off = complete & is_off(np.abs(sums - 1), y)
     accept = "correct the numbers, or accept such sums: --normalize, in Python normalize=True"
     yield "other sum", f"a sum other than {whole}", accept, off, "sum", sums

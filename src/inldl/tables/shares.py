@@ -341,12 +341,12 @@ class Degrees:
         if not (off.any() or over.any()):
             return y
         self._refuse_causes(off | over, sums * whole, scale, normalize)
+        self._refuse_zero_sums(np.where(complete, sums, 1))
         advice = f"correct it, or {_if_no(scale)}"
         self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", advice)
         few = over & (sums <= 1 + MOST_ROUNDING)
         if normalize:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
-            self._refuse_zero_sums(np.where(complete, sums, 1))
             notes += normalized_notes(off, few, f"{whole:g}")
             divided = off | few
             loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
