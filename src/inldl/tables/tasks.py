@@ -304,7 +304,8 @@ def method_for(
     used |= {"--votes": learning.votes, "--ratios": unknown and learning.ratios}
     for option in (option for option, value in used.items() if value):
         raise ValueError(f"{option} and {name} exclude each other: ratios have no scale.")
-    if filling.n_draws or filling.joint or filling.ranges or (filling.coverage and not unknown):
+    refused = (filling.joint or filling.ranges) if unknown else filling.coverage is not None
+    if filling.n_draws or refused:
         raise ValueError(
             f"With {name} there are no {'' if unknown else 'intervals and no '}draws, because the "
             "scale of each row is unknown: leave out "
