@@ -77,8 +77,8 @@ def test_the_total_of_a_new_row_must_be_a_number(inldl, tmp_path, counts):
 def test_a_comparison_says_how_long_it_took(inldl, tmp_path, counts):
     counts.to_csv(tmp_path / "c.csv", index=False)
     options = ("-l", ",".join(NAMES), "--total", "persons", "--methods", "ridge")
-    _, out, _ = inldl("compare", "c.csv", *options)
-    assert re.search(r"Seconds are of one fit; all 16 fits .* took \d+ seconds\.", out)
+    _, _, err = inldl("compare", "c.csv", *options)
+    assert re.search(r"Seconds are of one fit; all 16 fits .* took \d+ seconds\.", err)
 
 
 def test_help_begins_with_five_examples_and_the_columns(inldl):

@@ -97,9 +97,9 @@ class Comparison:
 
     @property
     def took(self) -> str:
-        """The rest of a paragraph, on what took how long; nothing if that is not known."""
+        """A sentence on what took how long."""
         took = f"all {self.n_fits} fits and what they filled in took {self.elapsed:,.0f} seconds"
-        return f" Seconds are of one fit; {took}." if self.n_fits else ""
+        return f"Seconds are of one fit; {took}."
 
 
 def compare(

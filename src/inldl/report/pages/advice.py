@@ -52,7 +52,7 @@ def comparison_page(
     draw = partial(comparison_figure, comparison.table, recommended=comparison.recommended)
     sentence = f"Errors are root mean squares{unit}, ± their standard errors; lower is better."
     drawn = picture(draw, caption, "comparison")
-    blocks = [drawn, _methods(comparison), Paragraph(sentence + comparison.took)]
+    blocks = [drawn, _methods(comparison), Paragraph(sentence)]
     rows = comparison.table.itertuples()
     failures = [f"{each.method} failed: {each.reason}" for each in rows if each.reason]
     sections = [Section("Errors", blocks)]
