@@ -127,8 +127,11 @@ def test_two_labels_are_judged_by_new_rows(inldl, tmp_path):
     assert code == 0
     assert "Filled in 30 missing shares in 25 rows." in out
     assert "The known sums give 20 of them exactly." in out
-    assert "measured on 90 known shares of rows that were left out (with two labels, a hid" in out
-    assert "measured on 90 known shares of rows" in written(tmp_path, "page.html")
+    assert (
+        "the mean absolute error at 90 known shares of rows that were left out (with two labe"
+        in out
+    )
+    assert "the mean absolute error at 90 known shares of rows" in written(tmp_path, "page.html")
 
 
 def test_an_error_that_few_degrees_tell_is_said_to_be_rough(inldl, tmp_path):

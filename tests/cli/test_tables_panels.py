@@ -114,7 +114,7 @@ def test_units_can_be_turned_off_and_be_ids(table, inldl):
     code, told, _ = inldl(*COMPLETE, "--unit", "none", "--time", "none")
     assert code == 0
     assert "a series over" not in told
-    assert "measured on 264 known shares that were hidden on purpose" in told
+    assert "the mean absolute error at 264 known shares that were hidden on purpose" in told
     code, told, _ = inldl(*COMPLETE, "--id", "state,year", "--overwrite")
     assert code == 0
     assert "a series over 'year' for each 'state'" in told

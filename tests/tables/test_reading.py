@@ -263,8 +263,7 @@ REFUSED = {
                       "a decimal point, but '0,5' (line 2, column 'joy') has a decimal comma;"),
     "given decimal": ("x;joy;anger\n1;0,5;0,5\n2;0.5;\n", {"decimal": ","}, "Line 3, column "
                       "'joy': '0.5' is not a number with the decimal sign ','"),
-    "unobserved": ("x,joy,anger\n1,0.5,\n2,0.4,NA\n", {},
-                   "The label column 'anger' has no observed value;"),
+    "unobserved": ("x,joy,anger\n1,,\n2,,NA\n", {}, "No share is known; fill in some of them."),
     "count hole": ("x,joy,anger\n1,5,7\n2,4,\n", {"scale": "count"},
                    "Line 3, column 'anger': a count is missing"),
     "duplicate": ("x,joy,anger,joy\n1,0.5,0.5,0\n2,0.5,0.5,0\n", {},

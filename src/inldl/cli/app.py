@@ -18,6 +18,7 @@ _QUIET = "Do not open a browser; open the address that is printed yourself."
 _KEPT = "Where to keep the work; by default in INLDL_STUDIO, or where programs keep data."
 _LARGEST = "The largest file to accept, in megabytes."
 _SHARE = 'Let people in your network work on the same tables, each with an address: "Ada,Emmy".'
+EXAMPLES = 5  # that stand above the options
 _FORGET = "Remove all tables and results of the studio, and exit."
 
 
@@ -127,14 +128,17 @@ class _Command(_PlainHelp, TyperCommand):
 
 
 def _help(command):
-    """Return the help of a command, and below its options the examples of its docstring."""
+    """Return the help of a command with the first examples, and the others, which stand below."""
     parts = (getdoc(command) or "").split("\n\n")  # with PYTHONOPTIMIZE=2 there is none
     examples = [part for part in parts if part.strip().startswith("inldl ")]
     lines = [f"    {line.strip()}" for part in examples for line in part.splitlines()]
-    return {
-        "help": "\n\n".join(part for part in parts if part not in examples),
-        "epilog": "\n**Example**\n\n" + "\n".join(lines) if lines else None,
-    }
+    texts = [part for part in parts if part not in examples]
+    shown = [
+        ["**Examples**", "\n".join(lines[:EXAMPLES])],
+        ["\n**More**", "\n".join(lines[EXAMPLES:])],
+    ]
+    first, more = ("\n\n".join(each) if each[1] else "" for each in shown)
+    return {"help": "\n\n".join([*texts, first]).rstrip(), "epilog": more or None}
 
 
 def _add(command, group, panel=None):

@@ -17,7 +17,7 @@ import typer
 from inldl.cli import working
 from inldl.tables.formats import suffixes
 from inldl.tables.option_groups import flag_of, option, option_group, type_of
-from inldl.tables.options import LABELS
+from inldl.tables.options import LABELS, PANELS
 from inldl.text import say
 
 
@@ -70,6 +70,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     for name, each in own.items():
         flat += _parameters(groups[name]) if name in groups else [each]
 
+    flat.sort(key=_part)
+
     @wraps(command)
     def run(**given: Any) -> None:
         for name, group in groups.items():
@@ -82,6 +84,13 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def _part(each: Parameter) -> int:
+    """Return which part of the help an option belongs to; those without one come first."""
+    [about] = getattr(each.annotation, "__metadata__", [None])
+    panel = getattr(about, "rich_help_panel", None)
+    return 1 + PANELS.index(panel) if panel in PANELS else 0
+
+
 def _parameters(group: Any) -> Iterator[Parameter]:
     """Yield a parameter for each field of a group of options."""
     for each in fields(group):
@@ -90,7 +99,7 @@ def _parameters(group: Any) -> Iterator[Parameter]:
         made = typer.Option(
             *(name, *about.get("short", ())),
             help=about["help"],
-            rich_help_panel=about.get("panel"),
+            rich_help_panel=about.get("panel", getattr(group, "panel", None)),
             min=about.get("least"),
             show_default=about.get("show_default", True),
             callback=_check_jobs if name == "--jobs" else None,
@@ -120,7 +129,7 @@ class Output:
         from inldl.tables import TableFile
 
         if labels is None and fitted is not None:
-            labels = list(fitted.label_names_)
+            labels = [n for n in fitted.label_names_ if n != getattr(columns, "other", None)]
         if labels is None and getattr(columns, "long", "") is None:
             raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
         self.check(table=table, **files)

@@ -236,6 +236,7 @@ def compare(
     with working("Comparing", silence=0):
         found, notes = compare_file(file, wanted, shares, max_rows=rows)
     output.show(comparison_page(found, f"Methods for {file.path.name}", notes))
+    say(found.took, err=True)
 
 
 def audit(

@@ -16,8 +16,19 @@ _ZEROS = re.compile(
     rf"(?:(true|never)|rounded(?:\s*<\s*(?=[0-9.]*[1-9]){_NUMBER})?)\s*(?::(.*))?", re.DOTALL
 )
 _CHANGE = re.compile(rf"([+-]?){_NUMBER}%|[*]{_NUMBER}")
+WITHOUT_TOTALS = (
+    "Rows in which a count is missing: {:,}. Their totals are not known, so missing counts are "
+    "filled in from the known ones of their row and what other rows say of their ratios."
+)
+NOTHING_KNOWN = (
+    "{place}: no count ({columns}) is known, so nothing says how large they are; fill one in, or "
+    "remove the row."
+)
+_RATIOS = "say --total none (total='none') to fill it in from the ratios of the known counts, "
+FORGOTTEN = "is a label missing from --labels? Else "
 SEVERAL_ZEROS = 5  # of a label, that can look rounded; as many shares must lie just above them
 FROM_VOTES = 0.9  # of the shares of a label: if these are multiples of the smallest, so is a 0
+ROUNDED, REST_DECIMALS = 1.05, 9  # what rounded sums can be; of what they leave
 AS_FILLED = "as filled in"
 _GIVES_WAY = (
     "In {} with such zeros the other shares sum to the whole; the largest of them gives way, so "
@@ -69,6 +80,62 @@ class Zeros:
 def giving_way(piece) -> np.ndarray:
     """Return which cells have a number in the file, but give way to rounded zeros."""
     return (piece.bounds or Bounds.none(piece.values.shape)).limits[2] < 0
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A label that no column holds: what the others of a row leave to its whole."""
+
+    name: str
+    whole: float | None  # of all rows; None if each has a total
+
+    @classmethod
+    def of(cls, name, file) -> "Rest":
+        """Return the label of a file in which it is not yet one."""
+        if name in file.source.names:
+            raise ValueError(f"There is a column {name!r} already; give --other another name.")
+        if file.things or file.options.column_totals or file.options.parent:
+            raise ValueError(
+                "--other is for tables with a column for each label and no totals of columns; "
+                "leave out --long, --column-totals and --parent."
+            )
+        if file.totals.given:
+            return cls(name, None)
+        sums = [np.nansum(piece.values, axis=1).max(initial=0) for piece in file._pieces()]
+        wholes = [whole for whole in WHOLE.values() if max(sums, default=0) <= ROUNDED * whole]
+        if file.totals.unknown or not wholes:
+            raise ValueError(
+                f"What the labels leave is not known, since rows sum to up to {max(sums):.6g}; "
+                "name the column of their totals (--total), or leave out --other."
+            )
+        return cls(name, WHOLE["percent"] if file.format.percent else wholes[0])
+
+    def add(self, piece) -> Piece:
+        """Return a piece with the label as its last, which is missing where another one is."""
+        whole = piece.totals if self.whole is None else self.whole
+        rest = np.round(np.maximum(whole - piece.values.sum(axis=1), 0), REST_DECIMALS)
+        bounds, none = piece.bounds, np.full((3, piece.size, 1), np.nan)
+        if bounds is not None:
+            bounds = replace(bounds, limits=np.concatenate([bounds.limits, none], axis=2))
+        return replace(piece, values=np.column_stack([piece.values, rest]), bounds=bounds)
+
+    def note(self) -> str:
+        """Return a sentence on the label."""
+        whole = "the total of its row" if self.whole is None else f"{self.whole:g}"
+        counts = " If they are counts, name their total (--total)." if self.whole == 100 else ""
+        return f"The label {self.name!r} is what the other labels leave of {whole}.{counts}"
+
+
+def notes_on_unseen(labels, y) -> list[str]:
+    """Return a sentence on labels of which no share is known, if there are some."""
+    if not labels:
+        return []
+    what = "what the known shares of its row leave to it"
+    if (np.isnan(y).sum(axis=1) > 1).any():
+        what = "a part of what the known shares of its row leave. That rests on the sums of the "
+        what += "rows alone; only the ends of --range are certain"
+    it = "It" if len(labels) == 1 else "Each of them"
+    return [f"No share of {listed(map(repr, labels))} is known. {it} gets {what}."]
 
 
 def notes_on_largest(piece) -> list[str]:
@@ -161,3 +228,54 @@ class Departures:
         known = [self._labels[j] for j in np.flatnonzero(named & (self._filled == 0))]
         notes = [f"No share of {label!r} is missing, so --delta changes none." for label in known]
         return {"moved": frame, "notes": notes}
+
+
+def missing_count(evidence) -> str:
+    """Return why a row of counts needs all of them, and how it came to be one."""
+    if evidence is None:
+        return (
+            "{place}: a count is missing, so the total of the row is unknown; name the column "
+            f"that holds the total (--total COLUMN, total='...' in Python), {_RATIOS}or give "
+            "fractions or percentages of the total instead (or scale='fraction' or 'percent', "
+            "--scale on the command line, if the numbers are such)."
+        )
+    start = f"{evidence.why_counts()}, and a row with a missing count has no total ({{place}}): "
+    if evidence.alike is not None:
+        number = f"{evidence.alike:.10g}"
+        return f"{start}if all rows sum to {number}, give total={number} (--total {number})."
+    return (
+        f"{start}{FORGOTTEN}fill in the count, name the column that holds the total (--total "
+        f"COLUMN, total='...' in Python), {_RATIOS}or say what the numbers are with "
+        "scale='fraction' or 'percent' (--scale on the command line; --other NAME makes what they "
+        "leave of 1 or 100 a label)."
+    )
+
+
+def normalized_notes(complete, holed, whole) -> list[str]:
+    """Return notes on the rows that a user wants to have divided."""
+    kinds = {
+        f"Complete rows that do not sum to {whole}": complete,
+        f"Rows with missing shares whose known ones sum to more than {whole}": holed,
+    }
+    return [
+        f"{which}: {rows.sum():,}. They are divided by their sums for learning; the written file "
+        "keeps them as they are."
+        for which, rows in kinds.items()
+        if rows.any()
+    ]
+
+
+def rounded_notes(sums, complete, holed) -> list[str]:
+    """Return notes on rows whose sums miss the whole because their numbers are rounded."""
+    divided = (
+        "they are divided by their sums" if complete.sum() > 1 else "it is divided by its sum"
+    )
+    zero = "the missing shares become 0"
+    kinds = (complete, "", f"{divided} for learning"), (holed, " with missing shares", zero)
+    notes = []
+    for rows, which, what in kinds:
+        if rows.any():
+            count = int(rows.sum())
+            who = f"1 row{which} sums" if count == 1 else f"{count:,} rows{which} sum"
+            notes.append(f"{who} to {span(sums[rows])}, as rounded numbers do; {what}.")
+    return notes

@@ -279,6 +279,10 @@ def measure_completion(model) -> HeldOut:
     no error is given.
     """
     labels = list(model.label_names_)
+    if (counts := getattr(model, "log_counts_", None)) is not None:
+        how = f"{len(counts.truth):,} known counts were hidden on purpose, one at a time."
+        about = counts.label, np.arange(len(counts.label)), labels, how
+        return HeldOut(counts.truth, counts.found, counts.plain, *about, unit="counts")
     if model.known == "ratios":
         return _nothing(labels, "only ratios of known shares are given")
     completer, kept = model._completer(), model._completion_sample()

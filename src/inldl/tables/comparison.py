@@ -1,5 +1,6 @@
 """Find out which method suits a table."""
 
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -79,6 +80,10 @@ class Comparison:
         What a user should know about how it was done.
     unit : str
         Of the errors: "percentage points", or nothing for fractions.
+    n_fits : int
+        Fits of all methods together.
+    elapsed : float
+        Seconds that all of it took, by the clock.
     """
 
     table: pd.DataFrame
@@ -87,6 +92,14 @@ class Comparison:
     n_rows: int
     notes: list
     unit: str = ""
+    n_fits: int = 0
+    elapsed: float = np.nan
+
+    @property
+    def took(self) -> str:
+        """A sentence on what took how long."""
+        took = f"all {self.n_fits} fits and what they filled in took {self.elapsed:,.0f} seconds"
+        return f"Seconds are of one fit; {took}."
 
 
 def compare(
@@ -175,6 +188,7 @@ def compare(
     'winldl'
     """
     _check(folds, hidden, max_rows, random_state)
+    start = time.perf_counter()
     methods = [methods] if isinstance(methods, str) else methods or DEFAULT
     names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
     labels = list(names_or_numbers(y))
@@ -205,7 +219,8 @@ def compare(
         if len(labels) > 2:
             reason = "Too few shares could be hidden to measure how well methods complete"
         notes.append(f"{reason}; predicting decides.")
-    return _comparison(attempts, kind, len(table), notes, whole_of(scale))
+    found = _comparison(attempts, kind, len(table), notes, whole_of(scale))
+    return replace(found, n_fits=len(names) * len(trials), elapsed=time.perf_counter() - start)
 
 
 def compare_file(
@@ -218,6 +233,8 @@ def compare_file(
     fields of it in place of those.
     """
     options = GroupOptions.of(options, **keywords)
+    if file.totals.unknown:
+        raise ValueError(COMPARING)
     read = file.read(scale=options.scale, normalize=options.normalize)
     weights = table_rows.take_weights(read.features, options.weight, file)
     how = {"max_rows": max_rows, "scale": read.scale, "dates": options.dates}

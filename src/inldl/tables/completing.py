@@ -21,6 +21,7 @@ from inldl.tables.table import Piece, whole_of
 from inldl.tables.writing import check_writable, refuse_taken, row_wholes
 
 Array = np.ndarray
+LEAST_TOTAL = 1e-12  # of counts that are all filled with 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,8 @@ def complete_table(
     WriteResult
     """
     options = FillOptions.of(options, **keywords)
-    coverage, ratios, whole = options.coverage, model.known == "ratios", whole_of(scale)
+    coverage, whole = options.coverage, whole_of(scale)
+    ratios = model.known == "ratios" and not file.totals.unknown
     extra, ids = _added_to_completed(file, options), table_rows.id_columns(file, model)
     shown = results.ShownRows(file, file.labels, whole, ids)
     pictured = results.ShownRows(file, file.labels, whole, most=results.PICTURED_ROWS)
@@ -127,6 +129,9 @@ def _filled_pieces(file, model, pieces, options, scale, normalize, _) -> Iterato
         known = file.known(piece, scale, normalize=normalize)
         with placed(file.place_of(first=piece.first), file.labels):
             rows = model.rows_to_fill(piece.features, known)
+            if file.totals.unknown:
+                yield _without_totals(model, rows, piece, options)
+                continue
             completed, *ends = rows.fill(options.coverage, options.joint, giving_way(piece))
         possible = rows.possible() if options.ranges else ()
         yield FilledPiece(piece, known, rows, completed, ends, possible, rows.are_exact())
@@ -137,6 +142,24 @@ def completed_degrees(file, model, scale, *, normalize=False) -> Array:
     pieces = results.pieces_for(model, file, [], "filling in rows")
     found = _filled_pieces(file, model, pieces, FillOptions(), scale, normalize, None)
     return np.concatenate([each.completed for each in found])
+
+
+def _without_totals(model, rows, piece, options):
+    """Return rows of counts whose totals are not known, filled from what is known of each."""
+    counts = getattr(model, "log_counts_", None)
+    if counts is None:
+        raise ValueError(
+            "The model was fitted to rows with totals, and cannot fill in counts of rows without "
+            "(--total none); leave out --model."
+        )
+    found, holes = counts.fill(piece.values, rows.predicted, options.coverage), rows.rows.holes
+    filled = np.where(holes, np.rint(found[0]), found[0]) if options.whole else found[0]
+    total = np.maximum(filled.sum(axis=1, keepdims=True), LEAST_TOTAL)
+    completed, *ends = (each / total for each in (filled, *found[1:]))
+    ends = [np.where(holes, end, np.nan) for end in ends]
+    known = PartialRows(np.where(holes, np.nan, completed))
+    piece, rows = replace(piece, totals=total[:, 0]), replace(rows, rows=known)
+    return FilledPiece(piece, known, rows, completed, ends, (), np.zeros(holes.shape, bool))
 
 
 @dataclass(frozen=True, eq=False)

@@ -171,3 +171,17 @@ class PredictedRows:
             return self.model.panel_.n_shared(self.features, self.encoded, y)
         examples = self.model.held_out_sample_
         return 0 if examples is None else examples.n_shared(self.encoded, y)
+
+
+def widened(rows, unseen, completed, low, high) -> tuple[np.ndarray, ...]:
+    """Return the ends of intervals of rows with holes in `unseen` labels.
+
+    No degree of these is known: one may have all that is possible, or leave its part to others.
+    """
+    few = rows.holes & unseen
+    some = few.any(axis=1, keepdims=True)
+    largest = np.where(rows.holes, np.inf, rows.y).min(axis=1, keepdims=True)
+    most = np.minimum(rows.possible[1], largest)
+    others = high + np.where(few, completed, 0).sum(axis=1, keepdims=True)
+    high = np.where(rows.holes & some, np.minimum(np.where(few, most, others), most), high)
+    return np.where(few, rows.possible[0], low), np.maximum(high, completed)

@@ -129,15 +129,16 @@ def _untestable(observed, partial, labels, why):
     return "unknown", f"Whether shares are missing at random cannot be tested: {why}."
 
 
-def _words(hidden, expected, lower, upper, p_value, settled, unit, **_):
+def _words(n_rows, hidden, expected, lower, upper, p_value, settled, unit):
     """Return what the numbers of a `SizeTest` say: in a word, and in a sentence."""
     sums = (
         f"the missing shares of a row sum to {amount(hidden, unit)} on average; missing at "
         f"random, they would sum to {amount(expected, unit)}."
     )
     if settled >= 0.9:
+        rows = "the one row" if n_rows == 1 else f"{settled:.0%} of the rows"
         return "zeros", (
-            f"Missing shares seem to be zeros: in {settled:.0%} of the rows with missing shares "
+            f"Missing shares seem to be zeros: in {rows} with missing shares "
             f"the known ones already sum to {'100%' if unit else '1'}."
         )
     if p_value >= LEVEL:

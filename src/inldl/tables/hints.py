@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE, span
+from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE
 from inldl.text import counted
 
 # 0, numbers below 0, and the largest ones of a width, which surveys keep for "no answer" and such
@@ -106,34 +106,4 @@ def notes_on_codes(values, labels) -> list[str]:
                 f"{others.min():.10g}; {say_missing([0])}."
             )
             break
-    return notes
-
-
-def notes_on_divided(complete, holed, whole) -> list[str]:
-    """Return notes on the rows that a user wants to have divided."""
-    kinds = {
-        f"Complete rows that do not sum to {whole}": complete,
-        f"Rows with missing shares whose known ones sum to more than {whole}": holed,
-    }
-    return [
-        f"{which}: {rows.sum():,}. They are divided by their sums for learning; the written file "
-        "keeps them as they are."
-        for which, rows in kinds.items()
-        if rows.any()
-    ]
-
-
-def notes_on_rounded(sums, complete, holed) -> list[str]:
-    """Return notes on rows whose sums miss the whole because their numbers are rounded."""
-    divided = (
-        "they are divided by their sums" if complete.sum() > 1 else "it is divided by its sum"
-    )
-    zero = "the missing shares become 0"
-    kinds = (complete, "", f"{divided} for learning"), (holed, " with missing shares", zero)
-    notes = []
-    for rows, which, what in kinds:
-        if rows.any():
-            count = int(rows.sum())
-            who = f"1 row{which} sums" if count == 1 else f"{count:,} rows{which} sum"
-            notes.append(f"{who} to {span(sums[rows])}, as rounded numbers do; {what}.")
     return notes

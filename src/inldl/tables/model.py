@@ -148,7 +148,7 @@ class TableModel(WithPanel):
         self.fit_prepared(self.prepare(training, names_or_numbers(y)))
         return self
 
-    def prepare(self, training, labels, dates="auto") -> TrainingRows:
+    def prepare(self, training, labels, dates="auto", codes=True) -> TrainingRows:
         """Learn to encode the columns; return the rows with encoded features, for `fit_prepared`.
 
         A large table need not stay in memory beside its encoded columns, so these are two steps.
@@ -159,8 +159,8 @@ class TableModel(WithPanel):
             The rows.
         labels : sequence of str
             Names of the labels.
-        dates : {"auto", "day-first", "month-first"}, default="auto"
-            As in `FeatureEncoder`.
+        dates, codes
+            As in `FeatureEncoder` and its `fit`.
         """
         check_choice("error", self.error, ERRORS)
         if self.cross_fit is not None:
@@ -168,12 +168,15 @@ class TableModel(WithPanel):
         for name in ("encoder_", "estimator_"):
             self.__dict__.pop(name, None)
         method = self._make_method()  # refuses an unknown one before any work
-        X, rows, n = training.features, training.rows, len(training)
+        X, rows, n = training.features, table_rows.with_guesses(training.rows), len(training)
+        self.unseen_ = training.rows.holes.all(axis=0)
         if n == 1:
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
         self.label_names_ = np.asarray(labels, dtype=object)
         self.n_labels_ = len(self.label_names_)
-        self.encoder_ = FeatureEncoder(dates=dates).fit(X)
+        degrees = None if self.known == "ratios" else training.degrees_alone
+        told = {"degrees": degrees, "sample_weight": rows.weight, "codes": codes}
+        self.encoder_ = FeatureEncoder(dates=dates).fit(X, **told)
         columns = () if training.reader is None else training.reader.columns
         names = list(dict.fromkeys([*self.encoder_.feature_names_in_, *columns]))
         self.feature_names_in_, self.n_features_in_ = np.array(names, object), len(names)
@@ -190,6 +193,7 @@ class TableModel(WithPanel):
         return replace(
             training,
             features=self.encoder_.matrix(X),
+            rows=rows,
             fold_groups=None if groups is None else group_numbers(groups, n),
             votes=None if votes is None else checked_votes(votes, n),
         )
@@ -254,9 +258,8 @@ class TableModel(WithPanel):
     def _weights_by_votes(self, training):
         """Return the weights of rows by their votes, from held-out errors of a first fit."""
         at, weight = self._fit_method(training), training.rows.weight
-        predicted = self.held_out_
-        if predicted is None:
-            predicted = self._cross_fit(training.take(at), FOLDS)
+        own, taken = self.held_out_, training.take(at)
+        predicted = self._cross_fit(taken, FOLDS) if own is None else own
         own = weights_by_votes(training.rows.y[at], predicted, training.votes, at)
         return own if weight is None else own * weight
 
@@ -292,6 +295,8 @@ class TableModel(WithPanel):
             return "its means are not those of its labels"
         if getattr(self, "scale_", "fraction") not in ("fraction", "percent", "count"):
             return "the scale of its degrees is unknown"
+        if not isinstance(getattr(self, "total_", None), str | float | None):
+            return "its total is neither a column nor a number"
         return super()._fault(degrees)
 
     @property
@@ -339,10 +344,9 @@ class TableModel(WithPanel):
     def predict_rows(self, X) -> PredictedRows:
         """Return predictions of rows, with their columns encoded once for all that is asked."""
         check_is_fitted(self)
-        cells = self.encoder_._read(X)
-        encoded = self.encoder_._encoded(cells)
-        predicted = self._predicted(X, encoded)
-        return PredictedRows(self, X, encoded, predicted, self._unfamiliar(X, cells))
+        encoded = self.encoder_._encoded(cells := self.encoder_._read(X))
+        about = self._predicted(X, encoded), self._unfamiliar(X, cells)
+        return PredictedRows(self, X, encoded, *about)
 
     def predict(self, X) -> Any:
         """Predict a distribution for each row.

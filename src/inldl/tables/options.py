@@ -7,11 +7,13 @@ field here, and use it in the function.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from inldl.tables.option_groups import Options, option, option_group
 
-_FILE, _COLUMNS = "How the file is written", "Which columns are used"  # parts of a help text
+_COLUMNS, _FILE = "Which columns are used", "How the file is written"
+PANELS = (_COLUMNS, "The shares, and how they are learned", "What is written", _FILE)
+"""The parts of a help text, in their order."""
 _READING, _SHARES, _MORE = "The file", "The shares", "More options"  # parts of the page
 LABELS = (
     'The columns with shares: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
@@ -118,7 +120,8 @@ class ColumnOptions(FileOptions):
         for is missing; with "absent=0" it is 0.
     total : str or float, default=None
         For counts, which may then be missing: the column with the totals of the rows, or one total
-        of all rows, such as 24. The column is a feature only if `features` names it.
+        of all rows, such as 24; or "none" if no total is known, so that missing counts are filled
+        in from the known ones of their row. The column is a feature only if `features` names it.
     column_totals : str, path or dict, default=None
         For counts: the total of each label over all rows, which completed tables have. "last-row"
         if the last row of the table holds them, "rows" if the rows do that are found to be sums of
@@ -143,6 +146,10 @@ class ColumnOptions(FileOptions):
         'The columns that name the rows: "county". They are not used as features, but may hold '
         "units and times.",
     )
+    category: str | list[str] | None = _column(
+        'Columns of codes, whose numbers are names and no quantities: "nace,district". Found '
+        "where held-out rows show it; none: numbers are never taken as codes."
+    )
     long: str | dict[str, Any] | None = _column(
         'For a table with one row per thing and label: "id=county,label=party,value=votes"; add '
         '"absent=0" if a label without a row means 0.',
@@ -151,7 +158,8 @@ class ColumnOptions(FileOptions):
     )
     total: str | float | None = _column(
         "For counts: the column with the total of each row, or a number if all rows have the same "
-        "total, such as 24. Counts may then be missing; completed rows sum to their total.",
+        "total, such as 24. Counts may then be missing; completed rows sum to their total. none: "
+        "totals are not known, and missing counts follow from the known ones of their row.",
     )
     column_totals: str | dict[str, Any] | None = _column(
         "For counts: the total of each label over all rows, which completed tables have: last-row "
@@ -173,10 +181,14 @@ class ColumnOptions(FileOptions):
         hint="One column per line, and the labels that it is the sum of.",
         example="alcohol=beer,wine",
     )
+    other: str | None = _column(
+        "A name for what the labels leave of the whole, which becomes a label and a new column."
+    )
     zeros: str = option(
         "true",
         "What a 0 is: true, never (the label cannot be in that row), or rounded (too small to be "
         'recorded), as in "rounded<0.5:wine,beer" with a limit and labels.',
+        panel=PANELS[1],
         page=(_SHARES, "What a 0 is"),
     )
 
@@ -192,6 +204,8 @@ class ScaleOptions(Options):
         or neither), and at the largest degree if no row is complete. Counts are divided by the
         sum of their row, and none may be missing, unless there is a `total`.
     """
+
+    panel: ClassVar[str] = PANELS[1]
 
     scale: str = option(
         "auto",
@@ -299,6 +313,8 @@ class LearnOptions(GroupOptions):
 @option_group
 class IntervalOptions(Options):
     """Whether intervals are written."""
+
+    panel: ClassVar[str] = PANELS[2]
 
     coverage: float | None = option(
         None,

@@ -20,6 +20,7 @@ from inldl.rows.panel import Panel
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import fill_in_proportion
 from inldl.tables.columns import as_frame
+from inldl.tables.filled_rows import widened
 from inldl.tables.positions import PanelReader
 from inldl.tables.structure import NONE
 from inldl.text import listed
@@ -139,6 +140,13 @@ class WithPanel(IntervalMixin, DistributionEstimator):
         if self.panel_ is None:
             return super()._quantiles(X, predicted, levels)
         return np.quantile(np.asarray(self.sample(X, DRAWS, 0)), levels, axis=0)
+
+    def _fill_with_intervals(self, rows, predicted, coverage, joint=False):
+        found = super()._fill_with_intervals(rows, predicted, coverage, joint)
+        unseen, largest = getattr(self, "unseen_", None), self._completer().top_k_ is not None
+        if largest and unseen is not None and unseen.any():  # only the largest are recorded
+            return found[0], *widened(rows, unseen, *found)
+        return found
 
     def _intervals(self, X, predicted, coverage):
         if self.panel_ is None:

@@ -10,7 +10,8 @@ import pandas as pd
 from inldl.rows.checks import check_choice, check_number
 from inldl.rows.missingness import settle_largest
 from inldl.rows.partial import PartialRows
-from inldl.tables.assumptions import Zeros, giving_way, notes_on_largest
+from inldl.tables.assumptions import Rest, Zeros, giving_way, notes_on_largest
+from inldl.tables.columns import as_names
 from inldl.tables.formats import load_format, readable_twice, unpacked
 from inldl.tables.formats.long import Keys, LongTable, long_table_hint
 from inldl.tables.marks import as_marks, notes_on_signs, questions
@@ -28,6 +29,7 @@ from inldl.tables.selection import (
     split_names,
 )
 from inldl.tables.shares import Degrees
+from inldl.tables.structure import NONE
 from inldl.tables.sums_over_rows import NO_TOTALS, SumsOverRows
 from inldl.tables.table import Piece, ScaleEvidence, Table
 from inldl.tables.table_rows import gather
@@ -124,12 +126,17 @@ class TableFile:
         How it was opened.
     format : Format
         How it is written.
-    labels, features, ids : list of str
-        Names of the label columns, of the feature columns, and of those that name the rows.
+    labels, features, ids, categories : list of str
+        Names of the label columns, of the feature columns, of those that name the rows, and of
+        those whose numbers are codes.
     things : sequence of str
         The columns that name the things of a table with one row per thing and label.
+    finds_codes : bool
+        Whether other columns of numbers may be found to be codes.
     totals : TotalColumns
         Which columns hold totals, or sums of labels.
+    columns, rest : list of str, Rest or None
+        The label columns of the file, and the last label, if it is what these leave.
     notes : list of str
         Sentences that tell what was detected about the file.
     zeros : Zeros
@@ -169,10 +176,18 @@ class TableFile:
             self.things, named = source.keys.id, named or source.ids
         self.source = source
         self.ids = named_by(source.names, named or (), "id columns")
+        self.finds_codes = options.category != NONE
+        codes = (options.category or ()) if self.finds_codes else ()
+        self.categories = named_by(source.names, codes, "columns of codes")
         self.totals = TotalColumns(source.names, options.total, options.sums)
         self._select(labels, options)
         self.source.find_signs(self.labels, *signs, self.totals.columns)
         self.notes, self.format = list(self.source.notes), self.source.format
+        self.rest, self.columns = None, list(self.labels)
+        if options.other is not None and self.labels:
+            self.rest = rest = Rest.of(options.other, self)
+            self.labels.append(rest.name)  # of the totals, too
+            self.notes.append(rest.note())
         self.zeros = Zeros.of(options.zeros, self.labels, self._pieces) if self.labels else Zeros()
 
     def _select(self, labels, options):
@@ -235,6 +250,8 @@ class TableFile:
             found = find_total_rows(piece)
             totals = found.notes(self.place_of(rows), piece.totals is not None)
             piece, rows = found.apart(piece, rows)
+        for name in piece.features.columns.intersection(self.categories):
+            piece.features[name] = as_names(piece.features[name])
         if piece.size < least_rows:
             problem = "only one row" if piece.size else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
@@ -313,8 +330,8 @@ class TableFile:
         """
         if self.format.percent:
             return "percent", _SIGNED
-        if self.totals.given:
-            return "count", " ".join(self.totals.notes())
+        if self.totals.given or self.totals.unknown:
+            return "count", " ".join(self.totals.notes()) or "The shares are read as counts."
         evidence = ScaleEvidence()
         for piece in self._pieces():
             evidence.add(piece.grouped_values(self.labels))
@@ -346,11 +363,12 @@ class TableFile:
 
     def _plain_pieces(self, features=(), text=()):
         """Yield pieces, with totals and sums of labels apart from the labels."""
-        columns = [*self.labels, *self.totals.columns]
-        for piece in self.source.pieces(columns, features, text):
+        columns = [*self.columns, *self.totals.columns]
+        for piece in self.source.pieces(columns, features, {*text, *self.categories}):
             place = self.place_of(first=piece.first)
             apart = self.totals.columns or self.totals.given
-            yield self.totals.apart(piece, place) if apart else piece
+            piece = self.totals.apart(piece, place) if apart else piece
+            yield piece if self.rest is None else self.rest.add(piece)
 
     def known(self, piece, scale, *, normalize=False) -> PartialRows:
         """Return the degrees of a piece, bounds, and sums of labels, as fractions.

@@ -186,7 +186,7 @@ class Tally:
         self._labels, self._scale, self._whole = file.labels, scale, whole_of(scale)
         self._step = max(1, -(-file.source.most_rows() // TALLIED_ROWS))
         self._loose = model.held_out_sample_ is not None and model.held_out_sample_.loose
-        self._ratios = model.known == "ratios"
+        self._ratios, self._unknown = model.known == "ratios", file.totals.unknown
         self._completer = None if self._ratios else model._completer()
         self._counts, self._most_errors = np.zeros(5, int), 0.0
         self._rows, self._panels = [np.empty((0, len(file.labels)))], []
@@ -221,7 +221,7 @@ class Tally:
         names = ("n_rows", "n_filled", "n_exact", "n_filled_rows", "n_bounded")
         found = dict(zip(names, self._counts.tolist(), strict=True))
         if self._ratios:  # sums of rows tell nothing then
-            return found | {"ratios": True}
+            return found | {"ratios": not self._unknown}
         rows, completer = np.concatenate(self._rows), self._completer
         panel = reduce(Panel.joined, self._panels) if self._panels else None
         found["size"] = size_of_holes(rows, self._labels, self._scale, self._loose, panel=panel)

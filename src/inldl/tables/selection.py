@@ -13,6 +13,7 @@ from inldl.tables.table import WHOLE, Piece
 from inldl.text import listed, shortened
 
 _EXAMPLE = '"alcohol=beer,wine"'
+NONE = "none"  # what a user says instead of the name of a total that is not known
 _TOTAL = re.compile(r"(?i)(.*[\W_])?(total|totals|sum|all|overall|gesamt|summe|totale?)([\W_].*)?")
 _FEW, _FEWEST = 10, 2  # rows that prove a total, and those that do if its name says so
 _COARSE = 0.002  # of the whole: a label may well be a half everywhere if it is rounded to more
@@ -104,12 +105,14 @@ class TotalColumns:
     """The label columns, and those with their totals and with sums of some of them.
 
     `total` is the column with the total of each row, or None; `each` is the total of all rows, if
-    they have one; `sums` has the labels of each column with a sum, such as "alcohol=beer,wine".
+    they have one; `unknown` says that nobody knows any; `sums` has the labels of each column with
+    a sum, such as "alcohol=beer,wine".
     """
 
     def __init__(self, columns, total=None, sums=None):
-        self.each = None if str(total) in columns else _number(total)
-        named = total is not None and self.each is None
+        self.unknown = total == NONE and NONE not in columns
+        self.each = None if str(total) in columns or self.unknown else _number(total)
+        named = total is not None and self.each is None and not self.unknown
         self.total = _one(columns, total, "the total") if named else None
         parted = _parted(sums)
         self._names, self.labels = columns, []
@@ -124,6 +127,11 @@ class TotalColumns:
     def given(self) -> bool:
         """Whether the totals of rows are given."""
         return self.total is not None or self.each is not None
+
+    @property
+    def named(self) -> str | float | None:
+        """The column or the number that is the total, if any."""
+        return self.each if self.total is None else self.total
 
     @property
     def columns(self) -> list[str]:

@@ -7,12 +7,19 @@ import numpy as np
 from inldl.rows.aggregates import Counts
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
+from inldl.tables.assumptions import (
+    FORGOTTEN,
+    NOTHING_KNOWN,
+    WITHOUT_TOTALS,
+    missing_count,
+    normalized_notes,
+    notes_on_unseen,
+    rounded_notes,
+)
 from inldl.tables.hints import (
     code_of_fractions,
     codes_for_missing,
     notes_on_codes,
-    notes_on_divided,
-    notes_on_rounded,
     say_missing,
     two_scales,
 )
@@ -27,7 +34,6 @@ _COUNTED = (
     ", or give scale='count' (--scale count) and the column of their total (--total) if they are "
     "counts"
 )
-_FORGOTTEN = "is a label missing from --labels? Else "
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +72,7 @@ class Degrees:
         if self._totals is not None:
             scale, (y, whole) = "count", self._shares_of_totals(notes)
         else:
+            scale = "count" if self._columns.unknown and scale == "auto" else scale
             if scale == "auto":
                 evidence = ScaleEvidence()
                 evidence.add(self._piece.grouped_values(self.labels))
@@ -78,6 +85,7 @@ class Degrees:
                 notes += [] if part else notes_on_codes(self.values, self.labels)
             else:
                 y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
+        notes += notes_on_unseen(self._unseen, y)
         known = self._constrained(y, whole, scale, notes)
         if self._totals is not None and known.holes.any():
             whole_numbers = known.constrained and self._whole_numbers()
@@ -90,11 +98,9 @@ class Degrees:
     def _check_cells(self, part):
         """Refuse numbers that are no shares; rounding errors below 0 become 0."""
         unseen = () if part or not self.check else np.isnan(self.values).all(axis=0)
-        if np.any(unseen):
-            raise ValueError(
-                f"The label column {self.labels[int(np.argmax(unseen))]!r} has no observed value; "
-                "drop it from the labels, or observe it in at least one row."
-            )
+        self._unseen = [self.labels[j] for j in np.flatnonzero(unseen)]
+        if self._unseen and len(self._unseen) == len(self.labels):
+            raise ValueError("No share is known; fill in some of them.")
         self._refuse_degree(self.values < -ROUNDING, "is below 0", self._below_zero())
         rounded = (self.values < 0) & (self.values >= -ROUNDING)
         if rounded.any():
@@ -159,15 +165,19 @@ class Degrees:
         """Return the shares of counts, and the sums of their rows."""
         counts = replace(self._piece, values=self.values).grouped_values(self.labels)
         holes = np.isnan(counts)
-        if holes.any():
+        if holes.any() and self._columns.unknown:
+            notes.append(WITHOUT_TOTALS.format(holes.any(axis=1).sum()))
+        elif holes.any():
             hints = self._hints()
-            self._refuse(holes, _missing_count(evidence) + " {}" * len(hints), *hints)
+            self._refuse(holes, missing_count(evidence) + " {}" * len(hints), *hints)
             notes.append(
                 f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
                 "unknown, and the shares are those of the other counts."
             )
         sums = np.nansum(counts, axis=1)
-        self._refuse_zero_sums(sums)
+        bare = holes.all(axis=1) if self._columns.unknown else sums == 0
+        self._refuse(bare & holes.all(axis=1), NOTHING_KNOWN)
+        self._refuse_zero_sums(np.where(bare, sums, 1))
         sums = np.where(sums == 0, 1, sums)
         return self.values / sums[:, None], sums
 
@@ -190,7 +200,7 @@ class Degrees:
         if several and not np.ptp(sums[~holes]):
             gap = ROUNDING * totals  # rounded numbers would sum to several
         short = ~holes & (sums < totals - gap)
-        for bad, advice in ((sums > totals + gap, ""), (short, _FORGOTTEN)):
+        for bad, advice in ((sums > totals + gap, ""), (short, FORGOTTEN)):
             self._refuse(
                 bad,
                 "{place}: the counts ({columns}) sum to {:.10g}, but {} is {:.10g}; {}correct one "
@@ -331,13 +341,13 @@ class Degrees:
         if not (off.any() or over.any()):
             return y
         self._refuse_causes(off | over, sums * whole, scale, normalize)
+        self._refuse_zero_sums(np.where(complete, sums, 1))
         advice = f"correct it, or {_if_no(scale)}"
         self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", advice)
         few = over & (sums <= 1 + MOST_ROUNDING)
         if normalize:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
-            self._refuse_zero_sums(np.where(complete, sums, 1))
-            notes += notes_on_divided(off, few, f"{whole:g}")
+            notes += normalized_notes(off, few, f"{whole:g}")
             divided = off | few
             loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
             if loose.any():
@@ -351,9 +361,9 @@ class Degrees:
             advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
             self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
             short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
-            advice = f"{_FORGOTTEN if short else ''}correct them{_NORMALIZE}"
+            advice = f"{FORGOTTEN if short else ''}correct them{_NORMALIZE}"
             self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
-            notes += notes_on_rounded(sums * whole, off & rounded, over & rounded)
+            notes += rounded_notes(sums * whole, off & rounded, over & rounded)
             divided = (off | over) & rounded
         y[divided] /= sums[divided, None]
         return y
@@ -362,23 +372,3 @@ class Degrees:
 def _if_no(scale):
     """Return what to do if degrees are counts after all."""
     return f"give scale='count' (--scale count) if the columns are not {SCALE_NAMES[scale]}"
-
-
-def _missing_count(evidence):
-    """Return why a row of counts needs all of them, and how it came to be one."""
-    if evidence is None:
-        return (
-            "{place}: a count is missing, so the total of the row is unknown; name the column "
-            "that holds the total (--total COLUMN, total='...' in Python), or give fractions or "
-            "percentages of the total instead (or scale='fraction' or 'percent', --scale on the "
-            "command line, if the numbers are such)."
-        )
-    start = f"{evidence.why_counts()}, and a row with a missing count has no total ({{place}}): "
-    if evidence.alike is not None:
-        number = f"{evidence.alike:.10g}"
-        return f"{start}if all rows sum to {number}, give total={number} (--total {number})."
-    return (
-        f"{start}{_FORGOTTEN}fill in the count, name the column that holds the total (--total "
-        "COLUMN, total='...' in Python), or say what the numbers are with scale='fraction' or "
-        "'percent' (--scale on the command line)."
-    )

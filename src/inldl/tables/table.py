@@ -240,7 +240,7 @@ class Piece:
 
     def votes(self, labels: Sequence[str]) -> np.ndarray:
         """Return the totals of rows of counts: those that are given, else the sums."""
-        sums = self.grouped_values(labels).sum(axis=1)
+        sums = np.nansum(self.grouped_values(labels), axis=1)
         return sums if self.totals is None else np.where(np.isnan(self.totals), sums, self.totals)
 
     def limits(self, labels: Sequence[str], whole_numbers: bool) -> PartialRows:

@@ -37,6 +37,7 @@ class TrainingRows:
     rows: PartialRows  # degrees, bounds, sums of labels, weights, and the numbers of the rows
     divisors: Any = None  # (n,) what rows were divided by, if complete ones have several sums
     votes: Any = None  # (n,) how many votes the degrees of a row rest on
+    known_counts: Any = None  # (n,) sums of the known counts of rows whose totals are not known
     fold_groups: Any = None  # (n,) rows of one group are held out together
     panel: Panel | None = None  # where rows belong
     reader: PanelReader | None = None  # what tells that of other rows
@@ -57,9 +58,14 @@ class TrainingRows:
     def __len__(self):
         return len(self.rows)
 
+    @property
+    def degrees_alone(self) -> np.ndarray | None:
+        """The degrees, None if rows are held out together: others of a unit would tell of them."""
+        return self.rows.y if self.panel is None and self.fold_groups is None else None
+
     def take(self, at) -> TrainingRows:
         """Return some of the rows."""
-        names = ("features", "divisors", "votes", "fold_groups")
+        names = ("features", "divisors", "votes", "known_counts", "fold_groups")
         given = {n: a for n in names if (a := getattr(self, n)) is not None}
         some: dict[str, Any] = {name: _safe_indexing(a, at) for name, a in given.items()}
         panel = None if self.panel is None else self.panel.take(at)
@@ -115,6 +121,22 @@ class TrainingRows:
         if self.rows.weight is None:
             return self.take(once)
         return self.take(once).with_weight(np.bincount(same, self.rows.weight)[same][once])
+
+
+def with_guesses(rows) -> PartialRows:
+    """Return rows with a degree for each label of which none is known, which no method accepts.
+
+    It is an equal part of what a row leaves to its holes, in the row that leaves the median.
+    """
+    y, unseen = rows.y, np.flatnonzero(rows.holes.all(axis=0))
+    for j in unseen if len(unseen) < y.shape[1] else ():  # methods refuse such a table
+        holes = np.isnan(y)
+        part = np.clip(1 - np.nansum(y, axis=1), 0, None) / holes.sum(axis=1)
+        row = np.argsort(part, kind="stable")[len(part) // 2]
+        y = np.where(
+            (np.arange(len(y)) == row)[:, None] & (np.arange(y.shape[1]) == j), part[row], y
+        )
+    return rows if y is rows.y else rows.hide(y)
 
 
 def sample_rows(n, most, seed) -> np.ndarray:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from inldl.completion.normal import LogCounts
 from inldl.methods.registry import with_ratios
 from inldl.metrics import evaluate
 from inldl.rows.checks import check_ratios
@@ -18,6 +19,7 @@ from inldl.tables.completing import interval_names, pairs, placed
 from inldl.tables.model import TableModel
 from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions, ShareOptions
 from inldl.tables.results import Evaluation, FitResult, WriteResult
+from inldl.tables.selection import NONE
 from inldl.tables.table import whole_of
 from inldl.tables.table_rows import TrainingRows
 from inldl.tables.writing import TableWriter
@@ -57,11 +59,10 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
         training = model.place(training, options.unit, options.time, options.place, options.dates)
         notes = [*notes, *training.notes]
         training = replace(training, features=training.features.drop(columns=ids, errors="ignore"))
-        prepared = model.prepare(training, labels, options.dates)
+        prepared = model.prepare(training, labels, options.dates, file.finds_codes)
     sample = some.features, pd.DataFrame(some.rows.y, columns=labels)
     del table, training, some  # large ones should not stay in memory beside encoded columns
-    held_out = model.fit_prepared(prepared)
-    model.scale_ = scale
+    held_out = _fitted(model, prepared, file, scale)
     rows, n_left_out = prepared.rows, n_read - len(prepared)
     weight, missing, partly = held_out.rows.weight, rows.holes, some_left or n_left_out
     notes = [*notes, *([_SAMPLED.format(len(rows))] if sampled else [])]
@@ -84,6 +85,22 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
         sample,
         _size_of_holes(prepared, labels, scale, model.known == "ratios"),
     )
+
+
+def _fitted(model, prepared, file, scale):
+    """Fit a model to prepared rows, and have it know their units; return the held-out rows."""
+    held_out = model.fit_prepared(prepared)
+    model.scale_, model.total_ = scale, file.totals.named
+    if held_out.known_counts is None:
+        return held_out
+    if model.held_out_ is None or not file.whole_numbers:
+        raise ValueError(
+            "--total none is for whole counts, but some numbers are not whole; name the column of "
+            "their totals (--total COLUMN), or give shares."
+        )
+    counts = np.rint(held_out.rows.y * held_out.known_counts[:, None])
+    model.log_counts_ = LogCounts(counts, model.held_out_)
+    return held_out
 
 
 _SAMPLED = (
@@ -110,7 +127,8 @@ def _training_rows(table, options):
     number = np.arange(len(table.y)) if table.rows is None else table.rows
     rows = replace(table.known.simplified(), weight=weight, number=number)
     columns = pd.concat([table.ids, features], axis=1) if len(table.ids.columns) else features
-    training = TrainingRows(columns, rows, table.sums, votes, groups).weighted()
+    known = table.votes if file.totals.unknown else None
+    training = TrainingRows(columns, rows, table.sums, votes, known, groups).weighted()
     place, weight = file.place_of(training.rows.number), training.rows.weight
     weight = None if weight is None else weight / weight.mean()
     rows = replace(training.rows, weight=weight, number=np.arange(len(training)))
@@ -130,7 +148,8 @@ def _size_of_holes(training, labels, scale, ratios):
 def predict_table(file, model, path, *, coverage=None, overwrite=False) -> WriteResult:
     """Write a file with the predicted degrees as columns on the right.
 
-    A label that the file has already gets the name `<label>_predicted`.
+    They are counts if the model was fitted to counts with a total that the file has, too. A label
+    that the file has already gets the name `<label>_predicted`.
 
     Parameters
     ----------
@@ -148,25 +167,49 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
     taken = file.source.names
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + interval_names(labels, coverage)
+    total, notes = _total_of(file, model)
     ids, n_rows, unfamiliar = table_rows.id_columns(file, model), 0, np.zeros(4, int)
     shown = results.ShownRows(file, labels, whole, ids)
+    others = [*ids, *([total] if isinstance(total, str) else [])]
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
-        for piece in results.pieces_for(model, file, ids, "predicting rows"):
+        for piece in results.pieces_for(model, file, others, "predicting rows"):
             with placed(file.place_of(first=piece.first)):
                 rows = model.predict_rows(piece.features)
                 predicted = rows.predicted
                 check_predictable(predicted)
             unfamiliar += [which.sum() for which in rows.unfamiliar]
             ends = () if coverage is None else rows.interval(coverage)
-            added = [results.rounded_rows(predicted * whole)]
-            added += [pairs * whole for pairs in pairs(ends, 1.0)]
+            units = _units(piece, total, file.place_of(first=piece.first)) * whole
+            added = [results.rounded_rows(predicted * units), *pairs(ends, units)]
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted, ends)
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
     counts = n_rows, n_rows * len(labels), 0, n_rows
-    notes = _notes_on_unfamiliar(unfamiliar)
+    notes += _notes_on_unfamiliar(unfamiliar)
     return WriteResult(*counts, **shown.frames(), notes=notes, coverage=coverage)
+
+
+def _total_of(file, model):
+    """Return the total of new rows, a column or a number, and a note on the units in a list."""
+    total = getattr(model, "total_", None)
+    if total is None:
+        return 1.0, []
+    if isinstance(total, str) and total not in file.source.names:
+        return 1.0, [f"There is no column {total!r}, so the shares are fractions of the total."]
+    of = f"in column {total!r}" if isinstance(total, str) else f"{total:.10g}"
+    return total, [f"Predicted counts are shares of the total {of}."]
+
+
+def _units(piece, total, place):
+    """Return the total of each row, NaN where it is missing."""
+    if not isinstance(total, str):
+        return np.full((piece.size, 1), total)
+    cells, what = piece.features[total], "total; give a number of 0 or more, or leave it empty"
+    found = table_rows.checked_numbers(
+        cells.astype(object).fillna(0), place, lambda each: each >= 0, what
+    )
+    return np.where(cells.isna(), np.nan, found)[:, None]
 
 
 _UNFAMILIAR = (
@@ -253,14 +296,19 @@ def method_for(
 
     Refuse what does not go with ratios.
     """
-    if not learning.ratios:
+    unknown = columns.total == NONE
+    if not (learning.ratios or unknown):
         return method
-    used = {"--total": columns.total, "--sum": columns.sums, "--votes": learning.votes}
-    for option in (name for name, value in used.items() if value):
-        raise ValueError(f"{option} and --ratios exclude each other: ratios have no scale.")
-    if filling.coverage is not None or filling.n_draws:
+    name = "--total none" if unknown else "--ratios"
+    used = {"--total": columns.total and not unknown, "--sum": columns.sums}
+    used |= {"--votes": learning.votes, "--ratios": unknown and learning.ratios}
+    for option in (option for option, value in used.items() if value):
+        raise ValueError(f"{option} and {name} exclude each other: ratios have no scale.")
+    refused = (filling.joint or filling.ranges) if unknown else filling.coverage is not None
+    if filling.n_draws or refused:
         raise ValueError(
-            "With --ratios there are no intervals and no draws, because the scale of each row is "
-            "unknown: leave out --uncertainty and --draws."
+            f"With {name} there are no {'' if unknown else 'intervals and no '}draws, because the "
+            "scale of each row is unknown: leave out "
+            f"{'--joint, --range' if unknown else '--uncertainty'} and --draws."
         )
     return with_ratios(method)

@@ -95,7 +95,9 @@ class TableWriter:
         with ExitStack() as stack:
             part = stack.enter_context(replacing(self.path, overwrite=self._overwrite))
             part = stack.enter_context(packing(self.path, part))
-            columns = self._file.labels, self._filled, self._extra
+            rest = [] if self._file.rest is None else [self._file.rest.name]
+            filled = [name for name in self._filled if name not in rest]
+            columns = self._file.columns, filled, [*rest, *self._extra]
             self._write = stack.enter_context(self._file.source.writer(part, *columns))
             self._stack = stack.pop_all()
         return self
@@ -130,7 +132,11 @@ class TableWriter:
         unit = _UNIT if self._file.over_rows is None else _FINE
         fills = HoleFilling(y, completed, row_wholes(piece, scale), limits, unit)
         filled = fills.whole(where) if self._whole else fills.rounded()
-        self._write(piece.raw, filled, extra)
+        cells = filled[:, : len(self._file.columns)]
+        if self._file.rest is not None:
+            rest = np.where(np.isnan(filled), piece.values, filled)[:, -1:]
+            extra = rest if extra is None else np.hstack([rest, extra])
+        self._write(piece.raw, cells, extra)
         return filled
 
 
@@ -217,7 +223,7 @@ def _rounded(unit, wanted, holes, left, lower, upper):
 
 def _largest_remainders(wanted, holes, left, lower, upper):
     """Return whole numbers near the `wanted` ones, within bounds and with the sum `left`."""
-    lower, upper = np.ceil(lower - _NEAR), np.floor(upper + _NEAR)
+    lower, upper = np.ceil(lower - _NEAR) + 0.0, np.floor(upper + _NEAR)  # no -0
     fills = np.where(holes, np.clip(np.floor(wanted + _NEAR), lower, upper), 0)
     rows = np.arange(len(wanted))
     while True:
@@ -241,7 +247,7 @@ def row_wholes(piece, scale) -> float | np.ndarray:
 def check_writable(file, path, *, extra=(), whole=False, overwrite=False) -> None:
     """Refuse a path, or names of columns to add, to which a `TableWriter` could not write."""
     path = Path(path)
-    if whole and not file.totals.given:
+    if whole and not (file.totals.given or file.totals.unknown):
         raise ValueError(
             "Whole numbers (--whole) are filled in where counts have a total; name its column "
             "(--total, total='...' in Python)."
@@ -309,7 +315,7 @@ def write_edited(file, path, edits) -> None:
     """
     left: dict[tuple[int, int], float] = {}
     for row, label, value in edits:
-        if label not in file.labels:
+        if label not in file.columns:
             raise ValueError(f"There is no label {label!r}; undo the edit of row {row + 1}.")
         if value is not None and not (math.isfinite(value) and value >= 0):
             raise ValueError(f"{value:g} is not a share; give a number of 0 or more.")
@@ -318,14 +324,14 @@ def write_edited(file, path, edits) -> None:
     path, named = Path(path), [file.labels[j] for j in sorted({column for _, column in left})]
     with (
         packing(path, path) as plain,
-        file.source.writer(plain, file.labels, named, ()) as write,
+        file.source.writer(plain, file.columns, named, ()) as write,
     ):
         for piece in file.pieces():
             cells = np.full(piece.values.shape, np.nan)
             rows = range(piece.first, piece.first + piece.size)
             for row, column in [at for at in left if at[0] in rows]:
                 cells[row - piece.first, column] = left.pop((row, column))
-            write(piece.raw, cells, None)
+            write(piece.raw, cells[:, : len(file.columns)], None)
     for row, _ in left:
         raise ValueError(f"The table has no row {row + 1}; undo its edit.")
 

@@ -210,7 +210,7 @@ def test_the_result_is_said_in_words_with_the_numbers_and_how():
     assert (
         f"Expected error: {overall['mae']:.4f} (using column means: "
         f"{np.abs(held.observed - held.observed.mean()).mean():.4f}), "
-        "measured on 600 known shares of rows that were left out."
+        "the mean absolute error at 600 known shares of rows that were left out."
     ) in found.text
     assert f"The squared error is {overall['explained']:.0%} smaller" in found.text
     inside = np.mean(np.abs(held.observed - held.predicted) <= 0.05 + 1e-12)

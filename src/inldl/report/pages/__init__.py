@@ -27,7 +27,7 @@ def error_sentences(held_out, what="known shares", name="Expected error") -> lis
     form = form_of(held_out.unit, (found, means))
     texts = [
         f"{name}: {f'{found:{form}} {held_out.unit}'.rstrip()} (using column means: "
-        f"{means:{form}}), measured on {overall['n']:,} {what}."
+        f"{means:{form}}), the mean absolute error at {overall['n']:,} {what}."
     ]
     if factors := held_out.factors():
         texts.append(

@@ -51,13 +51,12 @@ def comparison_page(
     )
     draw = partial(comparison_figure, comparison.table, recommended=comparison.recommended)
     sentence = f"Errors are root mean squares{unit}, ± their standard errors; lower is better."
-    figure = picture(draw, caption, "comparison")
-    blocks = [figure, _methods(comparison), Paragraph(sentence)]
-    failed = comparison.table[comparison.table["reason"] != ""]
-    failures = [f"{each.method} failed: {each.reason}" for each in failed.itertuples()]
+    drawn = picture(draw, caption, "comparison")
+    blocks = [drawn, _methods(comparison), Paragraph(sentence)]
+    rows = comparison.table.itertuples()
+    failures = [f"{each.method} failed: {each.reason}" for each in rows if each.reason]
     sections = [Section("Errors", blocks)]
-    if failures:
-        sections.append(Section("Methods that failed", [Items(failures)]))
+    sections += [Section("Methods that failed", [Items(failures)])] if failures else []
     facts = [("Recommended", comparison.recommended), ("Rows", f"{comparison.n_rows:,}")]
     return Document(title, [comparison.why], facts, [*notes, *comparison.notes], sections)
 
@@ -96,7 +95,7 @@ def _methods(comparison):
     caption = (
         "The same in numbers, the recommended method in bold. Beats the mean: by more than two "
         "standard errors of the difference. Behind the best: how much larger the error is that "
-        "decides. Seconds: of one fit."
+        "decides. Seconds: CPU time of one fit."
     )
     return ShownTable.of(shown, columns, caption, "methods")
 
@@ -213,7 +212,8 @@ def inspection_page(inspection, observed=None, title="A look at a table", notes=
 
 
 def _size(inspection):
-    columns = counted(inspection.n_features, "feature column")
+    n = sum(str(remark).startswith("is left out") for remark in inspection.features["remark"])
+    columns = counted(inspection.n_features, "feature column") + f" ({n} left out)" * bool(n)
     labels = counted(len(inspection.labels), "label")
     missing = f"{inspection.missing:.1%} of the shares are missing"
     if bounded := int(inspection.by_label["bounded"].sum()):
@@ -269,8 +269,8 @@ def _per_row(inspection):
 
 
 def _patterns(inspection):
-    short = dict(zip(inspection.labels, shortened(inspection.labels), strict=True))
-    found = inspection.patterns
+    found, labels = inspection.patterns, inspection.labels
+    short = dict(zip(labels, shortened(labels), strict=True))
     patterns = found.assign(
         place=range(1, len(found) + 1),
         share=found["rows"] / inspection.n_rows,
@@ -381,9 +381,9 @@ def _features(inspection):
         "remark": Header("remark", words=True),
     }
     shown = features.head(MOST_LISTED_COLUMNS)
-    marks = ["" if usable else "bad" for usable in shown["usable"]]
+    pairs = zip(shown["kind"], shown["usable"], strict=True)
     shown = shown.assign(
-        marked=list(zip(shown["kind"], marks, strict=True)),
+        marked=[(kind, "" if usable else "bad") for kind, usable in pairs],
         remark=[_remark(each, inspection.copies) for each in shown.itertuples()],
     )
     caption = "What each column is taken for. Red: it must be changed or left out."

@@ -248,6 +248,13 @@ def level_name(value) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 2**63 else repr(value)
 
 
+def as_names(cells) -> pd.Series:
+    """Return the cells of a column with its numbers as names, such as 12 for 12.0."""
+    if not pd.api.types.is_numeric_dtype(cells.dtype):
+        return cells
+    return cells.astype(object).map(lambda cell: level_name(float(cell)), na_action="ignore")
+
+
 def as_number(value) -> float | None:
     """Return the number that a value is or reads as, NaN if it is missing, None for other text.
 

@@ -11,6 +11,7 @@ from inldl.rows.checks import check_choice, check_number
 from inldl.tables.columns import Cells, as_frame, holds_infinity
 from inldl.tables.columns.dates import ORDERS, DateColumn
 from inldl.tables.columns.kinds import CategoryColumn, Choice, Column, NumberColumn
+from inldl.tables.columns.levels import MeansColumn, with_codes, with_means, with_parts
 from inldl.text import listed
 
 KINDS: list[type[Column]] = [DateColumn, NumberColumn, CategoryColumn]
@@ -61,6 +62,9 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     that a table that is written to a file and read again is encoded alike. Missing values and
     cells of blanks only are holes.
 
+    With more than 100 levels, and with `degrees` to learn from, each level is described by the
+    mean degrees of its rows instead, see `inldl.tables.columns.levels`.
+
     A column of dates, by type or as text, becomes one of days, scaled as numbers are: the trend.
     The year, the months and the weekdays have columns, too, where they vary; see `DateColumn`.
 
@@ -99,7 +103,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         self.max_levels = max_levels
         self.dates = dates
 
-    def fit(self, X, y=None) -> "FeatureEncoder":
+    def fit(self, X, y=None, *, degrees=None, sample_weight=None, codes=True) -> "FeatureEncoder":
         """Learn from a table how to encode its columns.
 
         Parameters
@@ -108,6 +112,13 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
             The features; the columns of an array are called x0, x1, ...
         y : None
             Not used.
+        degrees : array of shape (n_samples, n_labels), optional
+            Degrees, NaN = unobserved, by which columns of very many levels are encoded, and
+            columns of numbers that are codes are recognised.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts there.
+        codes : bool, default=True
+            Whether columns of whole numbers may be taken as codes.
 
         Returns
         -------
@@ -122,8 +133,22 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         choices = {name: choose(name, cells, *how) for name, cells in given.items()}
         self.dropped_ = {name: choice.reason for name, choice in choices.items() if choice.reason}
         self.columns_ = [choice.column for choice in choices.values() if choice.column]
+        notes: list[str] = []
+        if degrees is not None:
+            cells = {
+                column.name: Cells(column.name, given[column.name]) for column in self.columns_
+            }
+            if codes:
+                about = cells, degrees, self.max_levels
+                self.columns_, notes = with_codes(self.columns_, *about)
+            self.columns_ = with_means(self.columns_, cells, degrees, sample_weight)
         self.sources_ = [column.name for column in self.columns_ for _ in column.outputs]
-        self.notes_ = _notes(choices, self.max_levels) + ([] if self.columns_ else [NO_FEATURES])
+        means = [each.name for each in self.columns_ if isinstance(each, MeansColumn)]
+        self.notes_ = (
+            notes
+            + _notes(choices, self.max_levels, means)
+            + ([] if self.columns_ else [NO_FEATURES])
+        )
         self.feature_names_in_ = np.array(list(given), dtype=object)
         self.n_features_in_ = given.shape[1]
         return self
@@ -165,7 +190,8 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         if not self.columns_:
             return [np.zeros(len(given))]
         series = dict(given.items())
-        return [c.read(Cells(c.name, series[c.name])) for c in self.columns_]
+        read = [c.read(Cells(c.name, series[c.name])) for c in self.columns_]
+        return with_parts(self.columns_, read)
 
     def _encoded(self, cells):
         """Encode what was read, in blocks of rows."""
@@ -275,7 +301,7 @@ def _standardise(block, largest, centers, scales):
         np.clip(block, -_LARGEST, _LARGEST, out=block)
 
 
-def _notes(choices, max_levels):
+def _notes(choices, max_levels, means):
     """Return sentences on the columns that are left out or lose something by their encoding."""
     notes = []
     for why in dict.fromkeys(choice.reason for choice in choices.values() if choice.reason):
@@ -288,7 +314,11 @@ def _notes(choices, max_levels):
         rest += f"{cell!r} in row {row}"
         where = f" of {first!r}" if len(stray) > 1 else ""
         notes.append(_sentence(stray, "is", "are", f"{rest}{where} (counted from 0)."))
+    if means:
+        rest = "very many levels; each is described by the mean shares of its rows."
+        notes.append(_sentence(means, "has", "have", rest))
     many = {n: c.n_levels for n, c in choices.items() if c.column and c.n_levels > max_levels}
+    many = {name: number for name, number in many.items() if name not in means}
     if many:
         number = next(iter(many.values())) if len(many) == 1 else f"more than {max_levels}"
         shares = f"the {max_levels} most frequent have a column each, the others share one."
