@@ -51,7 +51,20 @@ def reproduce(out: Path, *, running: Mapping[str, Any], **options: Any) -> None:
     `running` has arguments of `inldl_paper.experiments.run`, and `options` those of
     `inldl_paper.reproduction.reproduce`.
     """
-    reproduction.reproduce(out, partial(compute, what="reproduce", **running), **options)
+    run_all = partial(compute, what="reproduce", **running)
+    given = {**options, **running, "out": str(out)}
+    reproduction.reproduce(out, run_all, command=_written("inldl reproduce", given), **options)
+
+
+def _written(command: str, given: Mapping[str, Any]) -> str:
+    """Return a command with the options that were given; True stands for a flag."""
+    parts = [command]
+    for name, value in given.items():
+        if value is True:
+            parts.append(f"--{name}")
+        elif value not in (None, False) and (name, value) != ("jobs", -1):
+            parts.append(f"--{name} {shlex.quote(str(value))}")
+    return " ".join(parts)
 
 
 def compute(

@@ -11,7 +11,8 @@ row for each.
 
 from inldl.lazy import lazy_names
 
-_PROTOCOL = ("RATES", "RECIPES", "SPLITS", "Cell", "Fold", "grid", "make_fold", "preparation")
+_PROTOCOL = ["RATES", "RECIPES", "SPLITS", "Cell", "Fold", "authors_split", "grid", "make_fold"]
+_PROTOCOL += ["preparation"]
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     dict.fromkeys(_PROTOCOL, "inldl_paper.experiments.protocol")

@@ -8,8 +8,9 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import product
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, cast
 
 import numpy as np
@@ -314,6 +315,16 @@ def seed_name(text: str) -> str:
     return PurePath(text).stem if is_file(text) else text
 
 
+def some_rows(name: str, n: int) -> tuple[Array, Array]:
+    """Return n rows of a dataset, chosen at random but always the same; all if it has no more.
+
+    As a dataset of `bench`: ``inldl_paper.experiments.protocol:some_rows(name=SJAFFE, n=100)``.
+    """
+    X, y = load_dataset(name)
+    rows = np.sort(np.random.default_rng(seed(name, n)).permutation(len(y))[:n])
+    return X[rows], y[rows]
+
+
 def random_distributions(n: int, k: int, C: int) -> tuple[Array, Array]:
     """Return n rows of k normal features, and C degrees: a softmax of the features with noise."""
     rng = np.random.default_rng([n, k, C])
@@ -322,24 +333,43 @@ def random_distributions(n: int, k: int, C: int) -> tuple[Array, Array]:
     return X, scores / scores.sum(axis=1, keepdims=True)
 
 
-def authors_split(dataset: str, rate: float, split: int) -> tuple[Array, Array, Array]:
-    """Return the training rows, test rows and observed degrees that the authors used."""
-    path = authors_file(dataset, rate, split)
-    if path is None:
+AUTHORS_SPLITS = {("SBU_3DFE", 0.5): ("splits_sbu_3dfe.npz", 2000, 6)}
+"""The splits that the authors of the paper used, as far as they are known, by dataset and rate.
+
+A file of this package has, for each split, all rows in order, of which the first ones were learned
+from, and which degrees of these were observed, as packed bits. Here are how many, and the labels.
+"""
+
+
+def authors_split(
+    dataset: str = "SBU_3DFE", rate: float = 0.5, split: int = 0
+) -> tuple[Array, Array, Array]:
+    """Return the training rows, test rows and observed degrees of a split of the paper's authors.
+
+    Parameters
+    ----------
+    dataset, rate : str and float
+        Only the splits of SBU_3DFE with half of the degrees missing are known.
+    split : int
+        Its number, from 0 to 4.
+
+    Examples
+    --------
+    >>> from inldl_paper.experiments import authors_split
+    >>> train, test, observed = authors_split("SBU_3DFE", split=0)
+    >>> len(train), len(test), observed.shape
+    (2000, 500, (2000, 6))
+    """
+    if (dataset, rate) not in AUTHORS_SPLITS or split not in range(SPLITS):
         raise ValueError(
-            f"The authors' split {split} of {dataset} at rate {rate:g} was not found: set "
-            "INLDL_DATA to a folder that has it under splits/."
+            f"The authors' split {split} of {dataset} at rate {rate:g} is not known; those of "
+            f"{', '.join(name for name, _ in AUTHORS_SPLITS)} at rate 0.5 are, from 0 to 4."
         )
-    with np.load(path, allow_pickle=False) as file:
-        return file["train"], file["test"], file["observed"]
-
-
-def authors_file(dataset: str, rate: float, split: int) -> Path | None:
-    """Return the file of a split of the authors, if the folder INLDL_DATA has it."""
-    folder = os.environ.get("INLDL_DATA")
-    name = f"missing{round(100 * rate)}_run{split + 1}.npz"
-    path = Path(folder or ".", "splits", dataset, name)
-    return path if folder and path.is_file() else None
+    name, n_train, n_labels = AUTHORS_SPLITS[dataset, rate]
+    with (files("inldl_paper") / name).open("rb") as file, np.load(file) as stored:
+        order, bits = stored["order"][split].astype(np.intp), stored["observed"][split]
+    observed = np.unpackbits(bits, count=n_train * n_labels).astype(bool)
+    return order[:n_train], order[n_train:], observed.reshape(n_train, n_labels)
 
 
 def is_file(text: str) -> bool:
