@@ -22,14 +22,15 @@ Retry = Annotated[bool, o.flag("--retry", help="Compute failed cells again.")]
 
 
 def datasets() -> None:
-    """List the public datasets: shape, source, and whether they are on this machine."""
+    """List the public datasets: shape, source, licence, and whether they are on this machine."""
     from inldl.datasets import catalogue
 
     lines = []
     for each in catalogue():
         shape, here = each.shape or [""] * 3, "yes" if each.path else ""
-        lines.append([each.name, each.alias or "", *shape, here, each.source])
-    _list(lines, "name", "in the paper", "n", "k", "C", "here", "source")
+        about = [each.source, each.licence, each.note or ""]
+        lines.append([each.name, each.alias or "", *shape, here, *about])
+    _list(lines, "name", "in the paper", "n", "k", "C", "here", "source", "licence", "note")
 
 
 def methods() -> None:
