@@ -239,7 +239,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     References
     ----------
     X. Li and S. Chen, "No Regularization is Needed: An Efficient and Effective Model for
-    Incomplete Label Distribution Learning".
+    Incomplete Label Distribution Learning", IJCAI 2024, doi:10.24963/ijcai.2024/494,
+    arXiv:2308.07047.
 
     Examples
     --------
