@@ -23,9 +23,9 @@ def read(path: Path, *, any_sum: bool = False) -> dict[str, np.ndarray]:
     """
     table = _load(path)
     X = _features(table[_key(table, _FEATURES, "features", path)], path)
-    ends = [next((key for key in table if end in key.lower()), None) for end in ("lower", "upper")]
-    if None not in ends and not set(_DEGREES) & set(table):
-        parts = _ranges(*(table[end] for end in ends), path)
+    ends = [table[key] for end in ("lower", "upper") for key in table if end in key.lower()]
+    if len(ends) == 2 and not set(_DEGREES) & set(table):
+        parts = _ranges(ends[0], ends[1], path)
     else:
         parts = {"y": _degrees(table[_key(table, _DEGREES, "degrees", path)], path, any_sum)}
     if X.shape[0] != parts["y"].shape[0]:

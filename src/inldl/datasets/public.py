@@ -186,10 +186,7 @@ def records() -> dict[str, Record]:
 def _record(name, fields, citations):
     lists = {key: tuple(fields[key]) for key in ("shape", "label_names") if key in fields}
     citation = citations[fields["citation"]] if "citation" in fields else None
-    made = {"copies": {}, **fields, **lists, "name": name, "citation": citation}
-    if fields.get("citation") == "geng2016":
-        made["licence"] = "academic, non-profit"
-    return Record(**made)
+    return Record(**{"copies": {}, **fields, **lists, "name": name, "citation": citation})
 
 
 def find(name: str) -> Record:

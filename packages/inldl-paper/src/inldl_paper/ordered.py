@@ -82,7 +82,7 @@ def zero_one(pair: Pair) -> FloatArray:
     >>> zero_one([[0.6, 0.4], [0.5, 0.5]], [[0.3, 0.7], [0.9, 0.1]])
     0.5
     """
-    return _complete(pair, ~_among(pair, 1))
+    return _complete(pair, 1 - _among(pair, 1))
 
 
 @metric(higher_is_better=True, perfect=1.0, into=EXTRA_METRICS)
@@ -121,9 +121,10 @@ def _places(rows: FloatArray) -> FloatArray:
 
 def _among(pair: Pair, most: int) -> FloatArray:
     """Say whether a label with the largest true degree is among the `most` largest predicted."""
-    largest = pair.p == pair.p.max(axis=1, keepdims=True)
+    largest = np.asarray(pair.p == pair.p.max(axis=1, keepdims=True))
     chosen = np.argsort(-pair.q, axis=1, kind="stable")[:, :most]
-    return np.take_along_axis(largest, chosen, axis=1).any(axis=1)
+    found = np.take_along_axis(largest, chosen, axis=1)
+    return np.asarray(found.any(axis=1), dtype=np.float64)
 
 
 def _cumulated(pair: Pair) -> FloatArray:
@@ -132,5 +133,7 @@ def _cumulated(pair: Pair) -> FloatArray:
 
 def _complete(pair: Pair, values: FloatArray) -> FloatArray:
     """Return values that are NaN in rows with missing degrees."""
-    whole = pair.observed.all(axis=1)
-    return np.where(whole if values.ndim == 1 else whole[:, None], values, np.nan)
+    holes = np.asarray(~pair.observed).any(axis=1)
+    complete = np.array(values, dtype=np.float64)
+    complete[holes] = np.nan
+    return complete

@@ -10,8 +10,8 @@ import pandas as pd
 
 from inldl.methods.registry import canonical_method
 from inldl.specs import split_list
+from inldl_paper.experiments.folds import AUTHORS_SPLITS
 from inldl_paper.experiments.protocol import (
-    AUTHORS_SPLITS,
     RATES,
     SPLITS,
     Cell,

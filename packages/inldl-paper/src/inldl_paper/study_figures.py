@@ -11,11 +11,11 @@ import pandas as pd
 from inldl.methods.registry import make_method
 from inldl.specs import parse
 from inldl.text import counted
+from inldl_paper.experiments.folds import make_fold
 from inldl_paper.experiments.protocol import (
     Array,
     canonical_dataset,
     load_dataset,
-    make_fold,
     seed,
     seed_name,
 )

@@ -1,4 +1,4 @@
-"""The protocol of the paper: cells, datasets, splits, missing degrees, preparation of features.
+"""The protocol of the paper: cells, datasets, preparation of features, and seeds.
 
 One cell is one method on one fold. Splits and missing degrees depend on the dataset, the rate and
 the split number, never on the method, so every method sees the same data.
@@ -8,7 +8,6 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import product
 from pathlib import PurePath
 from typing import Any, cast
@@ -16,11 +15,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 from sklearn.decomposition import PCA
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.utils import check_X_y
 
-from inldl.datasets import MECHANISMS, hide, public
+from inldl.datasets import MECHANISMS, public
 from inldl.errors import DataError
 from inldl.methods.registry import canonical_method, make_method
 from inldl.metrics import evaluate
@@ -58,9 +56,9 @@ class Cell:
     mechanism : str
         How degrees are hidden, a name in ``inldl.datasets.MECHANISMS``. With "-renormalised" after
         it what is left of each row is divided by its sum, so that only ratios are known.
-    splits : {"seeded", "authors"}
-        Whether splits and missing degrees come from seeds, or from the files of the paper's
-        authors.
+    splits : {"seeded", "grouped", "authors"}
+        Whether splits and missing degrees come from seeds, with "grouped" such that the rows of a
+        group stay together, or are those of the paper's authors.
     method : str
         A name in ``METHODS`` or an import path, with arguments.
     """
@@ -72,16 +70,6 @@ class Cell:
     mechanism: str
     splits: str
     method: str
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Training rows with missing degrees, and complete test rows."""
-
-    X: Array
-    y: Array
-    X_test: Array
-    y_test: Array
 
 
 @dataclass(frozen=True)
@@ -128,6 +116,7 @@ def grid(
     splits: int = SPLITS,
     recipe: str = "authors",
     mechanism: str = "uniform",
+    grouped: bool = False,
 ) -> list[Cell]:
     """Return all combinations, after checking each name and writing it in its standard form.
 
@@ -141,6 +130,8 @@ def grid(
         Number of splits.
     recipe, mechanism : str
         See `Cell`.
+    grouped : bool, default=False
+        Whether the rows of a group, such as a person, stay together; see `load_groups`.
 
     Returns
     -------
@@ -159,33 +150,15 @@ def grid(
             raise ValueError(f"{what} must be a list of at least one name, got {given!r}.")
     names = [canonical_dataset(each) for each in datasets]
     chosen = [canonical_method(each) for each in methods]
+    splits_from = "grouped" if grouped else "seeded"
     for method in chosen:
         make_method(method)  # report a wrong argument now, not in each cell
     return sorted(
-        Cell(dataset, float(rate), split, recipe, mechanism, "seeded", method)
+        Cell(dataset, float(rate), split, recipe, mechanism, splits_from, method)
         for dataset, rate, split, method in product(
             dict.fromkeys(names), dict.fromkeys(rates), range(splits), dict.fromkeys(chosen)
         )
     )
-
-
-def preparation(recipe: str, n: int, k: int) -> Any:
-    """Return the unfitted scikit-learn pipeline of a recipe, for n rows and k features.
-
-    Parameters
-    ----------
-    recipe : str
-        A name in ``RECIPES``.
-    n, k : int
-        Number of rows (training and test together) and of features; the authors' recipe depends
-        on both.
-
-    Examples
-    --------
-    >>> [name for name, _ in preparation("authors", 2000, 294).steps]
-    ['pca', 'normalizer']
-    """
-    return make_pipeline(*(RECIPES[recipe].steps(n, k) or ["passthrough"]))
 
 
 def seed(*axes: object) -> int:
@@ -198,58 +171,6 @@ def seed(*axes: object) -> int:
     """
     digest = hashlib.sha256("|".join(map(str, axes)).encode()).digest()
     return int.from_bytes(digest[:4], "little")
-
-
-def partition(dataset: str, n: int, split: int) -> tuple[Array, Array]:
-    """Return the training rows (80%) and the test rows of one split."""
-    order = np.random.default_rng(seed(dataset, split)).permutation(n)
-    return order[: int(0.8 * n)], order[int(0.8 * n) :]
-
-
-def make_fold(
-    dataset: str,
-    X: Array,
-    y: Array,
-    *,
-    rate: float,
-    split: int,
-    recipe: str = "authors",
-    mechanism: str = "uniform",
-    given: tuple[Array, Array, Array] | None = None,
-) -> Fold:
-    """Return the training rows, with missing degrees, and the test rows of one split.
-
-    Parameters
-    ----------
-    dataset : str
-        Its name, which seeds the split and the missing degrees.
-    X : array of shape (n, k)
-        Features.
-    y : array of shape (n, C)
-        Complete degrees.
-    rate, split, recipe, mechanism : float, int, str and str
-        See `Cell`.
-    given : tuple of arrays, optional
-        Training rows, test rows and observed degrees of the training rows, instead of seeded ones.
-
-    Returns
-    -------
-    Fold
-    """
-    if given is None:
-        train, test = partition(dataset, len(y), split)
-        random_state = seed(dataset, rate, split)
-        plain, renormalise = mechanism.removesuffix(RENORMALISED), mechanism.endswith(RENORMALISED)
-        how = {"renormalise": renormalise, "random_state": random_state}
-        holes = hide(y[train], rate, mechanism=plain, **how)
-    else:
-        train, test, observed = given
-        holes = np.where(observed, y[train], np.nan)
-    chosen = RECIPES[recipe]
-    if chosen.zeros_missing:
-        holes = np.where(holes == 0, np.nan, holes)
-    prepared = preparation(recipe, *X.shape).fit(X if chosen.joint else X[train])
-    return Fold(prepared.transform(X[train]), holes, prepared.transform(X[test]), y[test])
 
 
 def canonical_dataset(text: str) -> str:
@@ -331,45 +252,6 @@ def random_distributions(n: int, k: int, C: int) -> tuple[Array, Array]:
     X = rng.normal(size=(n, k))
     scores = np.exp(X @ rng.normal(size=(k, C)) / np.sqrt(k) + 0.5 * rng.normal(size=(n, C)))
     return X, scores / scores.sum(axis=1, keepdims=True)
-
-
-AUTHORS_SPLITS = {("SBU_3DFE", 0.5): ("splits_sbu_3dfe.npz", 2000, 6)}
-"""The splits that the authors of the paper used, as far as they are known, by dataset and rate.
-
-A file of this package has, for each split, all rows in order, of which the first ones were learned
-from, and which degrees of these were observed, as packed bits. Here are how many, and the labels.
-"""
-
-
-def authors_split(
-    dataset: str = "SBU_3DFE", rate: float = 0.5, split: int = 0
-) -> tuple[Array, Array, Array]:
-    """Return the training rows, test rows and observed degrees of a split of the paper's authors.
-
-    Parameters
-    ----------
-    dataset, rate : str and float
-        Only the splits of SBU_3DFE with half of the degrees missing are known.
-    split : int
-        Its number, from 0 to 4.
-
-    Examples
-    --------
-    >>> from inldl_paper.experiments import authors_split
-    >>> train, test, observed = authors_split("SBU_3DFE", split=0)
-    >>> len(train), len(test), observed.shape
-    (2000, 500, (2000, 6))
-    """
-    if (dataset, rate) not in AUTHORS_SPLITS or split not in range(SPLITS):
-        raise ValueError(
-            f"The authors' split {split} of {dataset} at rate {rate:g} is not known; those of "
-            f"{', '.join(name for name, _ in AUTHORS_SPLITS)} at rate 0.5 are, from 0 to 4."
-        )
-    name, n_train, n_labels = AUTHORS_SPLITS[dataset, rate]
-    with (files("inldl_paper") / name).open("rb") as file, np.load(file) as stored:
-        order, bits = stored["order"][split].astype(np.intp), stored["observed"][split]
-    observed = np.unpackbits(bits, count=n_train * n_labels).astype(bool)
-    return order[:n_train], order[n_train:], observed.reshape(n_train, n_labels)
 
 
 def is_file(text: str) -> bool:
