@@ -159,6 +159,9 @@ def test_a_metric_of_relative_errors_adds_to_the_power():
     assert get_weighting("auto(metric=clark)", y).power == found + 1
     assert get_weighting(AutoWeighting(metric="canberra"), y).power == found + 1
     assert isinstance(get_weighting(PropensityWeighting(offset=0.1), y), PropensityWeighting)
+    for wrong in ("auto(metrik=clark)", "degree(base=3)"):
+        with pytest.raises(ValueError, match="cannot be made"):
+            get_weighting(wrong, y)
     with pytest.raises(ValueError, match=r"metric must be .*'clark'"):
         get_weighting("auto(metric=clarc)", y)
 

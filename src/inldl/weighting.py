@@ -234,7 +234,10 @@ def get_weighting(weighting, y=None) -> Any:
         known = {**SCHEMES, **LEARNED_SCHEMES}
         spec = parse(weighting)
         check_choice("weighting", spec.name, known)
-        weighting = known[spec.name](**spec.arguments)
+        try:
+            weighting = known[spec.name](**spec.arguments)
+        except TypeError as error:
+            raise ValueError(f"The weighting {weighting!r} cannot be made: {error}.") from None
     if hasattr(weighting, "learn") and not isinstance(weighting, type):
         if y is None:
             raise ValueError(

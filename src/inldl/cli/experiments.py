@@ -12,8 +12,7 @@ _PAPER = "inldl-paper"
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
 Timeout = Annotated[float | None, typer.Option(help="Give up on a cell after this many seconds.")]
 _COMPARED = (
-    "Names, separated by commas, package.module:Class(argument=1) or ./file.py:Class; name=method "
-    "gives it a name."
+    "Names with commas, package.module:Class(a=1) or ./file.py:Class; name=method names it."
 )
 _GROUPED = "Keep the rows of a group together, such as those of a person."
 _METRICS = "More metrics, such as earth_mover, zero_one or package.module:function."
