@@ -11,10 +11,7 @@ from inldl.specs import import_distribution, import_object, is_installed
 _PAPER = "inldl-paper"
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
 Timeout = Annotated[float | None, typer.Option(help="Give up on a cell after this many seconds.")]
-_COMPARED = (
-    "Names with commas, package.module:Class(a=1) or ./file.py:Class; name=method names it."
-)
-_GROUPED = "Keep the rows of a group together, such as those of a person."
+_COMPARED = "Names with commas, package.module:Class(a=1), ./file.py:Class; name=method names it."
 _METRICS = "More metrics, such as earth_mover, zero_one or package.module:function."
 _HIDING = (
     "How degrees are hidden: {mechanisms}; with -renormalised after the name, the others are "
@@ -63,7 +60,9 @@ def bench(
     splits: Annotated[int, typer.Option(help="Number of random splits.")] = 5,
     recipe: Annotated[str, typer.Option(help="Preparation: {recipes}.")] = "authors",
     mechanism: Annotated[str, typer.Option(help=_HIDING)] = "uniform",
-    grouped: Annotated[bool, o.flag("--grouped", help=_GROUPED)] = False,
+    grouped: Annotated[
+        bool, o.flag("--grouped", help="Keep the rows of a group together.")
+    ] = False,
     metrics: Annotated[str, typer.Option(help=_METRICS)] = "",
     jobs: o.Processes = 1,
     timeout: Timeout = None,
