@@ -61,7 +61,7 @@ def bench(
     recipe: Annotated[str, typer.Option(help="Preparation: {recipes}.")] = "authors",
     mechanism: Annotated[str, typer.Option(help=_HIDING)] = "uniform",
     grouped: Annotated[
-        bool, o.flag("--grouped", help="Keep the rows of a group together.")
+        bool, o.flag("--grouped", help="Keep groups of rows together.")
     ] = False,
     metrics: Annotated[str, typer.Option(help=_METRICS)] = "",
     jobs: o.Processes = 1,

@@ -120,7 +120,7 @@ EXTRA_METRICS: dict[str, Metric] = {}
 
 
 def metric(
-    *, higher_is_better: bool, perfect: float, into: dict[str, Metric] = METRICS
+    *, higher_is_better: bool, perfect: float, into: dict[str, Metric] | None = None
 ) -> Callable[[Formula], Any]:
     """Turn a formula on checked rows into a public metric, and add it to ``METRICS``.
 
@@ -141,7 +141,7 @@ def metric(
         vars(measure)["per_row"] = lambda y_true, y_pred: registered.values(
             check_pair(y_true, y_pred)
         )
-        into[name] = registered
+        (METRICS if into is None else into)[name] = registered
         return measure
 
     return register
