@@ -60,9 +60,7 @@ def bench(
     splits: Annotated[int, typer.Option(help="Number of random splits.")] = 5,
     recipe: Annotated[str, typer.Option(help="Preparation: {recipes}.")] = "authors",
     mechanism: Annotated[str, typer.Option(help=_HIDING)] = "uniform",
-    grouped: Annotated[
-        bool, o.flag("--grouped", help="Keep groups of rows together.")
-    ] = False,
+    grouped: Annotated[bool, o.flag("--grouped", help="Keep groups of rows together.")] = False,
     metrics: Annotated[str, typer.Option(help=_METRICS)] = "",
     jobs: o.Processes = 1,
     timeout: Timeout = None,
