@@ -11,7 +11,7 @@ NETWORKS := packages/inldl-torch
 # waiting for each other. Tests that are about threads of BLAS ask for them.
 PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo test tests test-all test-torch test-newest test-oldest check lock docs benchmark images clean
+.PHONY: demo test tests test-all test-torch test-newest test-oldest check lock docs release benchmark images clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -66,6 +66,23 @@ lock: $(VENV)/test
 docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
+
+# Wheels and source archives of all packages, checked, and installed into an empty environment.
+release: EMPTY := .venv-release
+release:
+	rm -rf dist $(EMPTY)
+	$(PYTHON) -m venv $(EMPTY)
+	$(EMPTY)/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	for each in . $(STUDIO) $(PAPER) $(NETWORKS); do \
+		$(EMPTY)/bin/python -m build --outdir dist $$each || exit 1; done
+	$(EMPTY)/bin/python -m twine check --strict dist/*
+	$(PYTHON) -m venv --clear $(EMPTY)
+	$(EMPTY)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--find-links dist 'inldl[report]' inldl-paper inldl-studio
+	cd dist && ../$(EMPTY)/bin/inldl --version && ../$(EMPTY)/bin/inldl methods > /dev/null
+	cd dist && ../$(EMPTY)/bin/inldl bench --datasets 'random(n=60)' --rates 0.5 --splits 1
+	rm -rf $(EMPTY) dist/run.sqlite*
+	@echo "what can be released is in dist/"
 
 benchmark: $(VENV)/test
 	$(BIN)/python benchmarks/fit_speed.py

@@ -38,7 +38,7 @@ from inldl.datasets import load
 from inldl.methods import ConstantLDL, RegressorLDL
 from inldl.metrics import evaluate
 from inldl.processes import environment
-from inldl_paper.experiments.protocol import SPLITS, make_fold
+from inldl_paper.experiments import SPLITS, make_fold
 from inldl_paper.experiments.runner import one_line
 from inldl_paper.literature import BFGSLDL, IISLDL, InLDLADMM
 from plain_numpy import with_bias

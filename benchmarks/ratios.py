@@ -24,7 +24,7 @@ from inldl import AutoInLDL, WInLDL
 from inldl.datasets import load
 from inldl.engines.base import one_blas_thread
 from inldl.metrics import evaluate, recovery
-from inldl_paper.experiments.protocol import make_fold, partition
+from inldl_paper.experiments.folds import make_fold, partition
 
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
 DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]

@@ -29,7 +29,8 @@ from inldl.datasets import hide, load
 from inldl.methods.registry import make_method
 from inldl.metrics import evaluate
 from inldl.solvers.gaussian import projected
-from inldl_paper.experiments.protocol import make_fold, partition, seed
+from inldl_paper.experiments.folds import make_fold, partition
+from inldl_paper.experiments.protocol import seed
 
 PENALTIES = np.logspace(-2, 5, 15)
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]

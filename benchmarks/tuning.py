@@ -25,7 +25,7 @@ from inldl.engines.base import one_blas_thread
 from inldl.methods import TunedLDL
 from inldl.methods.registry import make_method
 from inldl.metrics import evaluate
-from inldl_paper.experiments.protocol import make_fold
+from inldl_paper.experiments import make_fold
 
 DATASETS = ["SJAFFE", "SBU_3DFE", "SCUT_FBP", "Yeast_spo", "emotion6"]
 METHODS = ["winldl", "inldl-p", "inldl-a", "bfgs-ldl", "edl-lrl", "ridge", "knn"]

@@ -16,7 +16,8 @@ from inldl_paper import figures, run_page
 from inldl_paper.experiments import Store, grid, run
 from inldl_paper.experiments.statistics import nemenyi
 from inldl_paper.figures import critical_difference
-from inldl_paper.study import growth, mu_histories, mu_metrics, plan
+from inldl_paper.study import plan
+from inldl_paper.study_figures import growth, mu_histories, mu_metrics
 
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
 DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]

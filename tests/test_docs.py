@@ -63,7 +63,8 @@ PUBLIC_MODULES = (
     "inldl.completion", "inldl.datasets", "inldl.files", "inldl.importance", "inldl.methods",
     "inldl.metrics", "inldl.pooling", "inldl.report", "inldl.tables", "inldl.weighting",
     "inldl_paper", "inldl_paper.experiments", "inldl_paper.experiments.statistics",
-    "inldl_paper.figures", "inldl_paper.literature", "inldl_paper.theory", "inldl_torch",
+    "inldl_paper.figures", "inldl_paper.literature", "inldl_paper.ordered", "inldl_paper.theory",
+    "inldl_torch",
 )  # fmt: skip
 WITH_FILES = {"README.md", "index.md"}  # they speak of files and a method of the reader
 TABLES = (

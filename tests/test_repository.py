@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import inldl
+from inldl.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -25,6 +26,27 @@ def test_citation_has_the_version():
     assert citation["version"] == inldl.__version__
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## {inldl.__version__} " in changes
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["README.md", "CITATION.cff", "pyproject.toml", "paper/paper.bib", "docs/paper.md",
+     "docs/math_winldl.md", "docs/math_compared.md", "src/inldl/methods/winldl.py"],
+)  # fmt: skip
+def test_the_paper_is_named_with_its_numbers(path):
+    text = (ROOT / path).read_text(encoding="utf-8")
+    assert "10.24963/ijcai.2024/494" in text
+    assert "2308.07047" in text
+
+
+def test_references_have_all_methods_and_the_paper_cites_what_is_there():
+    bibliography = (ROOT / "paper/paper.bib").read_text(encoding="utf-8")
+    entries = re.findall(r"^@\w+\{(\w+),", bibliography, re.MULTILINE)
+    named = re.findall(r"[\w-]+", " ".join(re.findall(r"Methods?: ([^}]*)", bibliography)))
+    compared = [each for each in METHODS.values() if each.distribution == "inldl-paper"]
+    assert {each.name for each in compared if not each.published} < set(named)
+    text = (ROOT / "paper/paper.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"@(\w+)", text)) <= set(entries)
 
 
 @pytest.mark.parametrize("folder", PACKAGES, ids=lambda folder: folder.name)

@@ -39,6 +39,7 @@ MODULES = [
     "inldl.tables",
     "inldl_paper",
     "inldl_paper.figures",
+    "inldl_paper.ordered",
     "inldl_paper.theory",
     "inldl_torch",
     "inldl.weighting",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 
@@ -63,10 +65,10 @@ def _value(source: str, node: Any) -> Any:
 
 
 def import_object(path: str) -> Any:
-    """Import what ``package.module:attribute`` names."""
+    """Import what ``package.module:attribute`` names, or ``./file.py:attribute``."""
     module_name, _, attribute = path.partition(":")
     try:
-        module = import_module(module_name)
+        module = _import(module_name)
     except ImportError as error:
         raise ValueError(
             f"{path!r}: the module {module_name!r} cannot be imported ({error}); is it installed, "
@@ -79,6 +81,19 @@ def import_object(path: str) -> Any:
         raise ValueError(
             f"{module_name!r} has no {attribute!r}{did_you_mean(attribute, known)}"
         ) from None
+
+
+def _import(name: str) -> Any:
+    """Import a module, or a file, whose folder is on the path from then on."""
+    if not name.endswith(".py"):
+        return import_module(name)
+    path = Path(name).resolve()
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    module = import_module(path.stem)
+    if str(module.__file__) != str(path):
+        raise ImportError(f"there is another module {path.stem!r}; give the file another name")
+    return module
 
 
 def is_installed(distribution: str) -> bool:

@@ -10,23 +10,35 @@ squared):
     over all rows, where missing ones count as 0, and ``progress`` is ``t / T`` in (0, 1]. NaN for
     a label means that each of its missing degrees keeps the weight that ``observed`` gave it.
 
+A scheme that depends on the data also has
+
+``learn(y)``
+    the scheme for these degrees (NaN where missing), which is used instead.
+
 The paper's three principles are checked by `check_principles`.
 """
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from inldl.rows.checks import check_choice
+from inldl.rows.missingness import mechanism_of
+from inldl.specs import parse
 
 __all__ = [
+    "ADDED_POWERS",
+    "LEARNED_SCHEMES",
     "SCHEMES",
+    "AutoWeighting",
     "DegreeWeighting",
     "ExponentialWeighting",
     "LinearWeighting",
     "Principles",
+    "PropensityWeighting",
     "ProportionalWeighting",
     "RandomWeighting",
     "UniformWeighting",
@@ -118,6 +130,90 @@ class RandomWeighting:
         return np.full_like(means, np.nan)
 
 
+@dataclass(frozen=True)
+class PropensityWeighting:
+    """Weigh a degree by one over the chance that it was observed: ``Q^2 = s (offset + d)^-p``.
+
+    Where small degrees are missing more often than large ones, the observed degrees are no fair
+    sample, and these weights make up for it. `learn` takes the power p with which the weighted
+    means of the labels sum to 1, as those of complete rows do, and the scale s with which the mean
+    ``Q^2`` of the observed degrees is 1. If the sums of the rows do not show such a difference, or
+    only the largest degrees of each row are recorded (the others have no chance then, and no
+    weight makes up for that), p is 0. Missing degrees have weight 0.
+
+    Parameters
+    ----------
+    offset : float, default=0.02
+        Keeps the weights of the smallest degrees finite.
+    power, scale : float
+        p and s, which `learn` finds.
+    """
+
+    offset: float = 0.02
+    power: float = 0.0
+    scale: float = 1.0
+
+    def learn(self, y) -> "PropensityWeighting":
+        """Return the weighting for degrees, NaN where missing."""
+        return self._with_power(self._balanced(y), y)
+
+    def _balanced(self, y):
+        """Return the power with which the weighted means of the labels sum to 1."""
+        if mechanism_of(y) != "small":
+            return 0.0
+        logs = np.log(self.offset + np.maximum(y, 0))
+
+        def excess(power):
+            weights = np.exp(-power * logs)
+            return (np.nansum(weights * y, axis=0) / np.nansum(weights, axis=0)).sum() - 1
+
+        return MOST_POWER if excess(MOST_POWER) > 0 else brentq(excess, 0, MOST_POWER, xtol=1e-6)
+
+    def _with_power(self, power, y):
+        weights = (self.offset + np.maximum(y, 0)) ** -power
+        return replace(self, power=power, scale=1 / np.nanmean(weights))
+
+    def observed(self, degrees) -> np.ndarray:
+        """Return ``sqrt(s) (offset + d)^(-p/2)``."""
+        return np.sqrt(self.scale) * (self.offset + np.maximum(degrees, 0)) ** (-self.power / 2)
+
+    def unobserved(self, means, progress) -> np.ndarray:
+        """Return 0."""
+        return np.zeros_like(means)
+
+
+@dataclass(frozen=True)
+class AutoWeighting(PropensityWeighting):
+    """Weigh degrees for one metric: `PropensityWeighting`, and more for small degrees if it asks.
+
+    Weights that decrease with the degree move predictions towards smaller degrees. That is what
+    Clark's and the Canberra distance ask for, which measure relative errors: 1 is added to the
+    power for them. Other metrics need the mean, so that nothing is added.
+
+    Parameters
+    ----------
+    offset, power, scale : float
+        As in `PropensityWeighting`.
+    metric : str, default="cosine"
+        What predictions will be judged by, one of `ADDED_POWERS`.
+    """
+
+    metric: str = "cosine"
+
+    def learn(self, y) -> "AutoWeighting":
+        """Return the weighting for degrees, NaN where missing."""
+        check_choice("metric", self.metric, ADDED_POWERS)
+        return self._with_power(self._balanced(y) + ADDED_POWERS[self.metric], y)
+
+
+MOST_POWER = 2.0
+_MEAN = ("cosine", "intersection", "chebyshev", "euclidean", "kl_divergence")
+#: What `AutoWeighting` adds to the power for each metric.
+ADDED_POWERS = {**dict.fromkeys(_MEAN, 0), "clark": 1, "canberra": 1}
+
+#: The schemes that learn from the degrees, by name.
+LEARNED_SCHEMES = {"propensity": PropensityWeighting, "auto": AutoWeighting}
+
 #: The schemes of the paper by name.
 SCHEMES = {
     "degree": DegreeWeighting,
@@ -129,15 +225,31 @@ SCHEMES = {
 }
 
 
-def get_weighting(weighting) -> Any:
-    """Return the scheme named `weighting`, or `weighting` itself if it already is a scheme."""
+def get_weighting(weighting, y=None) -> Any:
+    """Return the scheme named `weighting`, or `weighting` itself if it already is a scheme.
+
+    A name may have arguments, as in ``auto(metric=clark)``. What learns from the degrees gets `y`.
+    """
     if isinstance(weighting, str):
-        check_choice("weighting", weighting, SCHEMES)
-        return SCHEMES[weighting]()
+        known = {**SCHEMES, **LEARNED_SCHEMES}
+        spec = parse(weighting)
+        check_choice("weighting", spec.name, known)
+        try:
+            weighting = known[spec.name](**spec.arguments)
+        except TypeError as error:
+            raise ValueError(f"The weighting {weighting!r} cannot be made: {error}.") from None
+    if hasattr(weighting, "learn") and not isinstance(weighting, type):
+        if y is None:
+            raise ValueError(
+                f"The weighting {weighting!r} learns from the sums of the rows: it needs the "
+                'degrees of WInLDL, with X and y in memory and known="degrees".'
+            )
+        weighting = weighting.learn(y)
     methods = [getattr(weighting, name, None) for name in ("observed", "unobserved")]
     if isinstance(weighting, type) or not all(callable(method) for method in methods):
+        names = ", ".join(map(repr, [*SCHEMES, *LEARNED_SCHEMES]))
         raise ValueError(
-            f"weighting must be one of {', '.join(map(repr, SCHEMES))}, or an object with the "
+            f"weighting must be one of {names}, or an object with the "
             f"methods observed(degrees) and unobserved(means, progress), got {weighting!r}."
         )
     _try_out(weighting)

@@ -2,6 +2,8 @@
 
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 
 DATA = "random(C=3, k=4, n=80)"
@@ -41,6 +43,54 @@ def test_bench_then_report(inldl, tmp_path):
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
+MINE = """
+import numpy as np
+from inldl.methods import ConstantLDL
+
+class Same(ConstantLDL):
+    pass
+
+def worst(y_true, y_pred):
+    return np.abs(np.asarray(y_true) - y_pred).max()
+"""
+
+
+def test_own_files_names_and_metrics(inldl, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    methods = "Mean=./mine.py:Same(strategy='mean'),winldl"
+    arguments = ["bench", "--datasets", DATA, "--methods", methods, "--rates", "0,0.5"]
+    arguments += ["--splits", "2", "--metrics", "earth_mover,./mine.py:worst"]
+    code, out, err = inldl(*arguments)
+    assert code == 0, err
+    for text in ("Cosine by dataset", "Earth mover by dataset", "Mean", "n=80), 0.5"):
+        assert text in out
+    made = ("--latex", "tex", "--csv", "rows.csv", "--figures", "pdf")
+    code, out, err = inldl("report", "run.sqlite", *made)
+    assert code == 0, err
+    assert r"\label{tab:earth-mover}" in (tmp_path / "tex/earth_mover.tex").read_text()
+    rows = pd.read_csv(tmp_path / "rows.csv")
+    assert set(rows["method"]) == {"Mean", "winldl"}
+    assert rows["./mine.py:worst"].between(0, 1).all()
+    assert (tmp_path / "pdf/run-time.pdf").stat().st_size > 1000
+    page = (tmp_path / "report.html").read_text()
+    assert "Mean=./mine.py:Same(strategy=" in page  # the command to repeat it
+
+
+def test_rows_of_a_group_stay_together(inldl, tmp_path):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(12), 5)
+    np.savez(tmp_path / "g.npz", X=rng.random((60, 2)), y=rng.dirichlet([1, 1], 60), groups=groups)
+    arguments = ["bench", "--datasets", "g.npz", "--rates", "0.5", "--splits", "2", "--grouped"]
+    code, out, err = inldl(*arguments)
+    assert code == 0, err
+    assert "g.npz, 0.5" in out
+    assert inldl("report", "run.sqlite")[0] == 0
+    assert "--grouped" in (tmp_path / "report.html").read_text()
+    code, _, err = inldl("bench", "--datasets", DATA, "--grouped", "--out", "b.sqlite")
+    assert code == 1
+    assert "has no groups" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -49,6 +99,8 @@ def test_bench_then_report(inldl, tmp_path):
         (["bench", "--datasets", DATA, "--rates", "half"], "not a list of numbers"),
         (["bench", "--datasets", DATA, "--rates", "1"], "below 1"),
         (["bench", "--datasets", "nowhere.npz"], "There is no file"),
+        (["bench", "--datasets", DATA, "--metrics", "earth_movr"], "is not a metric"),
+        (["bench", "--datasets", DATA, "--methods", "./no.py:M"], "cannot be imported"),
         (["report", "nothing.sqlite"], "There is no file"),
     ],
 )

@@ -14,7 +14,7 @@ from inldl.datasets import load, make_distributions
 from inldl.methods import ConstantLDL, DistributionEstimator
 from inldl.methods.intervals import IntervalMixin
 from inldl.uncertainty.heldout import predict_held_out
-from inldl_paper.experiments.protocol import make_fold
+from inldl_paper.experiments import make_fold
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 

@@ -6,15 +6,15 @@ import pytest
 
 from inldl.methods import make_method
 from inldl_paper.experiments import Store, make_fold
-from inldl_paper.experiments.protocol import load_dataset, seed
+from inldl_paper.experiments.protocol import canonical_dataset, load_dataset, seed
 from inldl_paper.experiments.runner import measure
-from inldl_paper.study import (
-    WEIGHTED,
+from inldl_paper.study import WEIGHTED, entry_cells, long_fit
+from inldl_paper.study_figures import (
     bound_curves,
-    entry_cells,
+    complexity_of_maps,
+    effect_on_small_degrees,
     error_by_degree,
     growth,
-    long_fit,
     mu_histories,
     relative_error_by_size,
 )
@@ -22,18 +22,49 @@ from inldl_paper.study import (
 RANDOM = "random(C=5, k=20, n=300)"
 
 
-def test_growth_recovers_the_exponent():
-    n = np.array([1000, 2000, 4000])
+@pytest.mark.parametrize(("axis", "sizes"), [("n", [2000, 8000, 32000]), ("k", [20, 80, 320])])
+def test_growth_recovers_the_exponent(axis, sizes):
+    others = {"n": 2000, "k": 40, "C": 6}
+    names = [canonical_dataset(f"random({_written({**others, axis: s})})") for s in sizes]
+    size = np.array(sizes)
     rows = pd.DataFrame(
         {
-            "dataset": [f"random(C=6, k=40, n={each})" for each in n] * 2,
+            "dataset": names * 2,
             "method": ["linear"] * 3 + ["square"] * 3,
             "status": "ok",
-            "fit_seconds": [*(3e-6 * n), *(2e-9 * n**2.0)],
+            "fit_seconds": [*(3e-6 * size), *(2e-9 * size**2.0)],
         }
     )
-    _, exponents = growth(rows)
+    other = rows.assign(dataset=canonical_dataset("random(n=7, k=7, C=7)"), fit_seconds=1e3)
+    frame, exponents = growth(pd.concat([rows, other]), axis)
+    assert sorted(set(frame[axis])) == sizes
     np.testing.assert_allclose(exponents[["linear", "square"]], [1, 2])
+
+
+def _written(sizes):
+    return ", ".join(f"{name}={size}" for name, size in sizes.items())
+
+
+def test_what_weighting_does_is_counted():
+    plain, weighted = WEIGHTED
+    errors = pd.DataFrame(
+        [
+            (dataset, method, size, error)
+            for size, pairs in {"below 0.5": [(2, 1), (1, 2)], "from 0.5": [(2, 1)]}.items()
+            for dataset, pair in zip("AB", pairs, strict=False)
+            for method, error in zip((plain, weighted), pair, strict=True)
+        ],
+        columns=["dataset", "method", "size", "error"],
+    )
+    assert effect_on_small_degrees(errors) == (
+        "Weighting lowers the relative error of degrees below 0.5 on 1 of 2 datasets (A). "
+        "Weighting lowers the relative error of degrees from 0.5 on 1 of 1 dataset."
+    )
+
+
+def test_the_complexity_of_maps_is_below_its_bound():
+    estimate, error, bound = complexity_of_maps(RANDOM)
+    assert 0 < error < estimate < bound
 
 
 @pytest.fixture(scope="module")

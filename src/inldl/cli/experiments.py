@@ -11,7 +11,8 @@ from inldl.specs import import_distribution, import_object, is_installed
 _PAPER = "inldl-paper"
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
 Timeout = Annotated[float | None, typer.Option(help="Give up on a cell after this many seconds.")]
-_COMPARED = "Names, separated by commas, or package.module:Class(argument=1)."
+_COMPARED = "Names with commas, package.module:Class(a=1), ./file.py:Class; name=method names it."
+_METRICS = "More metrics, such as earth_mover, zero_one or package.module:function."
 _HIDING = (
     "How degrees are hidden: {mechanisms}; with -renormalised after the name, the others are "
     "divided by their sum."
@@ -22,14 +23,15 @@ Retry = Annotated[bool, o.flag("--retry", help="Compute failed cells again.")]
 
 
 def datasets() -> None:
-    """List the public datasets: shape, source, and whether they are on this machine."""
+    """List the public datasets: shape, source, licence, and whether they are on this machine."""
     from inldl.datasets import catalogue
 
     lines = []
     for each in catalogue():
         shape, here = each.shape or [""] * 3, "yes" if each.path else ""
-        lines.append([each.name, each.alias or "", *shape, here, each.source])
-    _list(lines, "name", "in the paper", "n", "k", "C", "here", "source")
+        about = [each.source, each.licence, each.note or ""]
+        lines.append([each.name, each.alias or "", *shape, here, *about])
+    _list(lines, "name", "in the paper", "n", "k", "C", "here", "source", "licence", "note")
 
 
 def methods() -> None:
@@ -58,6 +60,8 @@ def bench(
     splits: Annotated[int, typer.Option(help="Number of random splits.")] = 5,
     recipe: Annotated[str, typer.Option(help="Preparation: {recipes}.")] = "authors",
     mechanism: Annotated[str, typer.Option(help=_HIDING)] = "uniform",
+    grouped: Annotated[bool, o.flag("--grouped", help="Keep groups of rows together.")] = False,
+    metrics: Annotated[str, typer.Option(help=_METRICS)] = "",
     jobs: o.Processes = 1,
     timeout: Timeout = None,
     retry: Retry = False,
@@ -73,24 +77,28 @@ def bench(
 
     paper = import_distribution(_PAPER, "inldl bench")
     how = {"rates": _numbers(rates), "splits": splits, "recipe": recipe, "mechanism": mechanism}
-    running = {"jobs": jobs, "timeout": timeout, "retry": retry}
+    how["grouped"] = grouped
+    running = {"jobs": jobs, "timeout": timeout, "retry": retry, "metrics": split_list(metrics)}
     paper.bench(split_list(datasets), split_list(methods), out, how=how, running=running)
 
 
 def report(
     run: Annotated[Path, typer.Argument(help="The file of results.")],
     out: Annotated[Path, o.out("The page to write.")] = Path("report.html"),
+    latex: Annotated[Path | None, typer.Option(help="A folder for LaTeX tables.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="A file for all rows as CSV.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="A folder for figures as PDF.")] = None,
 ) -> None:
     """Write one HTML page with the tables and figures of a run.
 
-    inldl report run.sqlite -o report.html
+    inldl report run.sqlite -o report.html --latex tables --figures figures
     """
     from inldl.files.replacing import check_free
 
     paper = import_distribution(_PAPER, "inldl report")
     o.check_apart(run=run, out=out)
     check_free(out, overwrite=True)
-    paper.report(run, out)
+    paper.report(run, out, latex=latex, csv=csv, figures=figures)
 
 
 def reproduce(

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from inldl.datasets._stored import read
 from inldl.progress import report
-from inldl.rows.checks import FLOATS, as_degrees, refuse_first
 
 _COMMIT = "082937638e075b35d349a2e69e36219d52512dc8"
 #: Address of the folder with the files.
@@ -24,12 +24,6 @@ BASE_URL = f"https://raw.githubusercontent.com/SpriteMisaka/PyLDL/{_COMMIT}/data
 TIMEOUT = 30  # seconds without one byte
 LARGEST_FILE = 100 * 2**20  # bytes; GitHub, which hosts the files, accepts no larger ones
 GIT = "git blob sha1"
-# Names of the variables in a file
-_FEATURES = ("features", "X")
-# Files with logical labels too may call those "labels", so the clearest name comes first.
-_DEGREES = ("label_distribution", "labels", "y")
-# How far a sum may be from 1 and still count as rounded: enough for four two-decimal degrees.
-_ROUNDING = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +39,9 @@ class Record:
     shape: tuple[int, int, int] | None = None  # n, k, C; as published if the file was not there
     label_names: tuple[str, ...] | None = None  # if their order in the file is certain
     citation: str | None = None  # the publication to cite
+    licence: str = "not stated"  # what its publishers say of its use
+    note: str | None = None  # what was done to its degrees
+    any_sum: bool = False  # rows are divided by their sums, whatever these are
     copies: dict[str, str]  # names of other files with the same data, and their sha256
     path: Path | None = None  # the file on this machine, not verified; filled in by `catalogue`
 
@@ -81,6 +78,8 @@ def catalogue() -> list[Record]:
             What the rows and the degrees are.
         citation : str or None
             Publication to cite.
+        licence, note : str, and str or None
+            What its publishers say of its use, and what `load` does to its degrees.
         path : Path or None
             Its file on this machine, not verified; None if it has to be downloaded.
 
@@ -121,11 +120,15 @@ def load(name: str | os.PathLike[str], *, return_X_y: bool = False, download: bo
             Features; float32 or float64, as in the file. A CSR matrix if they are sparse there.
         y : ndarray of shape (n, C)
             Degrees, float64. Complete rows are divided by their sum, which must be 1 up to
-            rounding (0.02).
+            rounding (0.02), but for public datasets with a note. If the file has ranges
+            ("lower" and "upper" in the names of its variables) instead of degrees, NaN where
+            they leave a choice.
+        lower, upper : ndarray of shape (n, C)
+            Only of a file with ranges: what the degrees lie between, for ``fit``.
         label_names : list of str or None
             Names of the labels, if known for certain.
-        name, source, citation : str, str, and str or None
-            Its name, where it comes from, and what to cite.
+        name, source, citation, note : str, str, and str or None
+            Its name, where it comes from, what to cite, and what was done to its degrees.
         path : Path
             The file.
 
@@ -137,10 +140,10 @@ def load(name: str | os.PathLike[str], *, return_X_y: bool = False, download: bo
     ((213, 243), (213, 6))
     """
     data = describe(name, download)
-    X, y = read(data.path)
+    parts = read(data.path, any_sum=data.pop("any_sum", False))
     if return_X_y:
-        return X, y
-    return Bunch(X=X, y=y, **data)
+        return parts["X"], parts["y"]
+    return Bunch(**parts, **data)
 
 
 def describe(name, download=True) -> Bunch:
@@ -154,6 +157,8 @@ def describe(name, download=True) -> Bunch:
             name=record.name,
             source=record.source,
             citation=record.citation,
+            note=record.note,
+            any_sum=record.any_sum,
             path=obtain(record, download=download),
         )
     path = Path(name).expanduser()
@@ -162,7 +167,8 @@ def describe(name, download=True) -> Bunch:
             f"There is no file {str(path)!r}; to load a public dataset, give its name only, as "
             "in load('SJAFFE')."
         )
-    return Bunch(label_names=None, name=path.stem, source=str(path), citation=None, path=path)
+    named = {"name": path.stem, "source": str(path), "path": path}
+    return Bunch(label_names=None, citation=None, note=None, **named)
 
 
 @cache
@@ -307,91 +313,3 @@ def _by_hand(record):
         f"download {record.url} and put it into {cache_folder()}, or into the folder named "
         "by the environment variable INLDL_DATA."
     )
-
-
-def read(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the features and the degrees of a file.
-
-    The features stay float32 or float64 (else they become float64), in C order; sparse ones become
-    CSR. The degrees are float64; each row without NaN is divided by its sum.
-    """
-    table = _load(path)
-    X = _features(table[_key(table, _FEATURES, "features", path)], path)
-    y = _degrees(table[_key(table, _DEGREES, "degrees", path)], path)
-    if X.shape[0] != y.shape[0]:
-        raise ValueError(
-            f"{path} has {X.shape[0]} rows of features and {y.shape[0]} rows of degrees; both "
-            "need one row per sample."
-        )
-    return X, y
-
-
-def _load(path):
-    """Return the variables of a file by name; from an .npz, only those that may be needed."""
-    loaders = {".mat": _load_mat, ".npz": _load_npz}
-    suffix = path.suffix.lower()
-    if suffix not in loaders:
-        raise ValueError(f"{path} must be a .mat or .npz file.")
-    try:
-        return loaders[suffix](path)
-    except NotImplementedError as error:
-        raise ValueError(
-            f"{path} is a MATLAB 7.3 file, which cannot be read: save it with the option '-v7'."
-        ) from error
-    except Exception as error:  # a damaged file makes the readers fail in many ways
-        raise ValueError(
-            f"{path} cannot be read as a {suffix} file; it may be damaged or incomplete ({error})."
-        ) from error
-
-
-def _load_mat(path):
-    from scipy.io import loadmat
-
-    table = loadmat(path, appendmat=False, spmatrix=False)
-    return {key: value for key, value in table.items() if not key.startswith("__")}
-
-
-def _load_npz(path):
-    # numpy leaves a damaged file open when it opens the file itself
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as table:
-        wanted = (*_FEATURES, *_DEGREES)
-        return {key: table[key] if key in wanted else None for key in table.files}
-
-
-def _key(table, names, what, path):
-    for name in names:
-        if name in table:
-            return name
-    found = ", ".join(map(repr, table)) or "nothing"
-    raise ValueError(
-        f"{path} has no {what}: it contains {found}, but {what} must be called "
-        f"{' or '.join(map(repr, names))}."
-    )
-
-
-def _features(X, path):
-    sparse = hasattr(X, "tocsr")
-    X = X.tocsr() if sparse else np.asarray(X)
-    if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(
-            f"The features in {path} must be a 2-D array of numbers, one row per sample, but have "
-            f"shape {X.shape} and type {X.dtype}."
-        )
-    dtype = X.dtype if X.dtype in FLOATS else np.float64
-    return X.astype(dtype, copy=False) if sparse else np.ascontiguousarray(X, dtype=dtype)
-
-
-def _degrees(y, path):
-    name = f"y of {path}"
-    y = as_degrees(y.toarray() if hasattr(y, "toarray") else y, name=name)
-    y = np.ascontiguousarray(y, dtype=np.float64)
-    refuse_first(y < 0, "{array} has a negative degree, first in row {number}.", array=name)
-    total = y.sum(axis=1, keepdims=True)
-    refuse_first(
-        np.abs(total - 1) > _ROUNDING,  # never a row with NaN
-        "{array} has {count} row(s) that do not sum to 1, first row {number} (sum {total:.6g}); "
-        "divide each row by its sum, and use NaN for missing degrees.",
-        array=name,
-        total=total,
-    )
-    return y / np.where(np.isnan(total), 1.0, total)

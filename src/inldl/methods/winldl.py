@@ -34,7 +34,7 @@ from inldl.randomness import seed_from
 from inldl.rows.checks import check_label_names, check_ratios
 from inldl.rows.density import GammaDegrees
 from inldl.rows.inputs import check_predictable
-from inldl.rows.partial import PartialRows
+from inldl.rows.partial import PartialRows, close_single_holes
 from inldl.solvers.chosen_ridge import ChosenRidgeProblem
 from inldl.solvers.linear import Rotation, predict_columns
 from inldl.solvers.loop import iterations, run
@@ -164,8 +164,10 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     ----------
     weighting : str or object, default="degree"
         The weights Q: "degree" (the paper's), "linear", "uniform", "proportional",
-        "exponential", "random", or an object with the two methods described in
-        :mod:`inldl.weighting`.
+        "exponential", "random"; "propensity" where small degrees are missing more often than
+        large ones; or an object with the methods described in :mod:`inldl.weighting`,
+        such as ``AutoWeighting(metric="clark")``. Those that learn from the degrees need X and y
+        in memory.
     missing : {"impute", "zero"}, default="impute"
         The target of an unobserved degree: the row's own current prediction, as in the program
         behind the paper's numbers, or 0, as in the paper's text.
@@ -239,7 +241,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     References
     ----------
     X. Li and S. Chen, "No Regularization is Needed: An Efficient and Effective Model for
-    Incomplete Label Distribution Learning".
+    Incomplete Label Distribution Learning", IJCAI 2024, doi:10.24963/ijcai.2024/494,
+    arXiv:2308.07047.
 
     Examples
     --------
@@ -272,7 +275,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
 
     def _learn(self, rows, header, groups):
         self._check_rows(rows)
-        problem, features = self._problem(header, self._starting_point(rows)), None
+        scheme = get_weighting(self.weighting, self._sums_of(rows))
+        problem, features = self._problem(header, self._starting_point(rows), scheme), None
         if self.kernel is not None:
             features = self._kernel_map(rows)
             size = rows.X.shape[0] * features.n_features_out_ * np.dtype(rows.X.dtype).itemsize
@@ -310,12 +314,18 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             )
         return self.coef_, self.intercept_
 
-    def _problem(self, header, initial):
+    def _sums_of(self, rows):
+        """Return the degrees of rows of which the sums are known, or None."""
+        if not rows.in_memory or self.known == "ratios":
+            return None
+        return close_single_holes(rows.y) if self.close_rows else rows.y
+
+    def _problem(self, header, initial, scheme):
         """Return what to solve, from coefficients and intercept `initial` on, or from none."""
         chosen = self.ridge == "auto"
         kind = ChosenRidgeProblem if chosen else WInLDLProblem
         return kind(
-            weighting=get_weighting(self.weighting),
+            weighting=scheme,
             impute=self.missing == "impute",
             rho=self.mu,
             max_iter=self.max_iter,

@@ -8,9 +8,19 @@ metric ignores both p and q. `crps` and `energy_score` judge draws, several tabl
 
 from inldl.metrics.draws import crps, energy_score
 from inldl.metrics.formulas import *  # noqa: F403
-from inldl.metrics.registry import METRICS, Metric, Pair, evaluate, recovery, scorer, scorers
+from inldl.metrics.registry import (
+    EXTRA_METRICS,
+    METRICS,
+    Metric,
+    Pair,
+    evaluate,
+    recovery,
+    scorer,
+    scorers,
+)
 
 __all__ = [
+    "EXTRA_METRICS",
     "METRICS",
     "Metric",
     "Pair",

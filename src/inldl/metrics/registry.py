@@ -115,8 +115,17 @@ METRICS: dict[str, Metric] = {}
 """All metrics by name, the five of the paper first."""
 
 
-def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], Any]:
-    """Turn a formula on checked rows into a public metric, and add it to ``METRICS``."""
+EXTRA_METRICS: dict[str, Metric] = {}
+"""Metrics that `evaluate` computes only if they are named, such as those of ordered labels."""
+
+
+def metric(
+    *, higher_is_better: bool, perfect: float, into: dict[str, Metric] | None = None
+) -> Callable[[Formula], Any]:
+    """Turn a formula on checked rows into a public metric, and add it to ``METRICS``.
+
+    `into` may be ``EXTRA_METRICS`` instead.
+    """
 
     def register(formula: Formula) -> Any:
         def measure(
@@ -132,7 +141,7 @@ def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], Any
         vars(measure)["per_row"] = lambda y_true, y_pred: registered.values(
             check_pair(y_true, y_pred)
         )
-        METRICS[name] = registered
+        (METRICS if into is None else into)[name] = registered
         return measure
 
     return register
@@ -140,9 +149,10 @@ def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], Any
 
 def find_metric(name: str) -> Metric:
     """Return the metric of that name, or raise a ValueError that lists the known ones."""
-    if name not in METRICS:
-        raise ValueError(f"{name!r} is not a metric: choose among {', '.join(METRICS)}.")
-    return METRICS[name]
+    known = {**METRICS, **EXTRA_METRICS}
+    if name not in known:
+        raise ValueError(f"{name!r} is not a metric: choose among {', '.join(known)}.")
+    return known[name]
 
 
 def evaluate(

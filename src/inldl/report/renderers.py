@@ -157,6 +157,8 @@ _MARKDOWN = {
     "table": lambda block, folder: markdown_table(block),
     "figure": _markdown_figure,
     "code": lambda block, folder: f"    {block.text}",
+    "heading": lambda block, folder: f"### {markdown_text(block.text)}",
+    **dict.fromkeys(("paragraph", "note"), lambda block, folder: markdown_text(block.text)),
 }
 
 

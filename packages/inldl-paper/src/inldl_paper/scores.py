@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from inldl.report.document import DASH, Header, ShownTable
+from inldl_paper.experiments.results import summarize
 
 
 def score_table(
@@ -71,6 +73,25 @@ def score_table(
         name=name,
         ranked=True,
     )
+
+
+def stacked_scores(rows: pd.DataFrame, metric: str) -> ShownTable:
+    """Return the scores of a run: one line for each dataset, missing rate and setting.
+
+    `rows` are those of a store, ``Store("run.sqlite").frame()``.
+    """
+    keys = ["rate", "recipe", "mechanism", "splits"]
+    several = [name for name in keys[1:] if rows[name].nunique() > 1]
+    parts: dict[str, list[pd.DataFrame]] = {"mean": [], "std": []}
+    for values, part in rows.groupby(keys):
+        found, setting = summarize(part, metric), dict(zip(keys, values, strict=True))
+        more = "".join(f", {setting[name]}" for name in several)
+        for name, frames in parts.items():
+            frame = getattr(found, name)
+            frames.append(frame.set_axis([f"{d}, {values[0]:.4g}{more}" for d in frame.index]))
+    mean, std = (pd.concat(frames).sort_index() for frames in parts.values())
+    title = f"{metric.replace('_', ' ').capitalize()} by dataset and missing rate"
+    return score_table(mean, std, found.higher_is_better, title=title, name=f"scores-{metric}")
 
 
 def _check_scores(mean, std, mean_rank):

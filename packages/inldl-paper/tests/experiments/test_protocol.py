@@ -6,7 +6,8 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 
 from inldl_paper.experiments import RATES, RECIPES, grid, make_fold, preparation
-from inldl_paper.experiments.protocol import load_dataset, partition, random_distributions
+from inldl_paper.experiments.folds import partition
+from inldl_paper.experiments.protocol import load_dataset, random_distributions
 
 
 def test_partitions_are_80_to_20_and_cover_all_rows():

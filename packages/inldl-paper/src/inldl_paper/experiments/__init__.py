@@ -11,10 +11,12 @@ row for each.
 
 from inldl.lazy import lazy_names
 
-_PROTOCOL = ("RATES", "RECIPES", "SPLITS", "Cell", "Fold", "grid", "make_fold", "preparation")
+_FOLDS = ["Fold", "authors_split", "make_fold", "preparation", "write_folds"]
+_PROTOCOL = ["RATES", "RECIPES", "SPLITS", "Cell", "grid"]
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
-    dict.fromkeys(_PROTOCOL, "inldl_paper.experiments.protocol")
+    dict.fromkeys(_FOLDS, "inldl_paper.experiments.folds")
+    | dict.fromkeys(_PROTOCOL, "inldl_paper.experiments.protocol")
     | {
         "Row": "inldl_paper.experiments.store",
         "Store": "inldl_paper.experiments.store",

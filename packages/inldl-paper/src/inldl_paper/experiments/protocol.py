@@ -1,4 +1,4 @@
-"""The protocol of the paper: cells, datasets, splits, missing degrees, preparation of features.
+"""The protocol of the paper: cells, datasets, preparation of features, and seeds.
 
 One cell is one method on one fold. Splits and missing degrees depend on the dataset, the rate and
 the split number, never on the method, so every method sees the same data.
@@ -9,17 +9,16 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.decomposition import PCA
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.utils import check_X_y
 
-from inldl.datasets import MECHANISMS, hide, public
+from inldl.datasets import MECHANISMS, public
 from inldl.errors import DataError
 from inldl.methods.registry import canonical_method, make_method
 from inldl.metrics import evaluate
@@ -57,9 +56,9 @@ class Cell:
     mechanism : str
         How degrees are hidden, a name in ``inldl.datasets.MECHANISMS``. With "-renormalised" after
         it what is left of each row is divided by its sum, so that only ratios are known.
-    splits : {"seeded", "authors"}
-        Whether splits and missing degrees come from seeds, or from the files of the paper's
-        authors.
+    splits : {"seeded", "grouped", "authors"}
+        Whether splits and missing degrees come from seeds, with "grouped" such that the rows of a
+        group stay together, or are those of the paper's authors.
     method : str
         A name in ``METHODS`` or an import path, with arguments.
     """
@@ -71,16 +70,6 @@ class Cell:
     mechanism: str
     splits: str
     method: str
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Training rows with missing degrees, and complete test rows."""
-
-    X: Array
-    y: Array
-    X_test: Array
-    y_test: Array
 
 
 @dataclass(frozen=True)
@@ -127,6 +116,7 @@ def grid(
     splits: int = SPLITS,
     recipe: str = "authors",
     mechanism: str = "uniform",
+    grouped: bool = False,
 ) -> list[Cell]:
     """Return all combinations, after checking each name and writing it in its standard form.
 
@@ -140,6 +130,8 @@ def grid(
         Number of splits.
     recipe, mechanism : str
         See `Cell`.
+    grouped : bool, default=False
+        Whether the rows of a group, such as a person, stay together; see `load_groups`.
 
     Returns
     -------
@@ -158,33 +150,15 @@ def grid(
             raise ValueError(f"{what} must be a list of at least one name, got {given!r}.")
     names = [canonical_dataset(each) for each in datasets]
     chosen = [canonical_method(each) for each in methods]
+    splits_from = "grouped" if grouped else "seeded"
     for method in chosen:
         make_method(method)  # report a wrong argument now, not in each cell
     return sorted(
-        Cell(dataset, float(rate), split, recipe, mechanism, "seeded", method)
+        Cell(dataset, float(rate), split, recipe, mechanism, splits_from, method)
         for dataset, rate, split, method in product(
             dict.fromkeys(names), dict.fromkeys(rates), range(splits), dict.fromkeys(chosen)
         )
     )
-
-
-def preparation(recipe: str, n: int, k: int) -> Any:
-    """Return the unfitted scikit-learn pipeline of a recipe, for n rows and k features.
-
-    Parameters
-    ----------
-    recipe : str
-        A name in ``RECIPES``.
-    n, k : int
-        Number of rows (training and test together) and of features; the authors' recipe depends
-        on both.
-
-    Examples
-    --------
-    >>> [name for name, _ in preparation("authors", 2000, 294).steps]
-    ['pca', 'normalizer']
-    """
-    return make_pipeline(*(RECIPES[recipe].steps(n, k) or ["passthrough"]))
 
 
 def seed(*axes: object) -> int:
@@ -197,58 +171,6 @@ def seed(*axes: object) -> int:
     """
     digest = hashlib.sha256("|".join(map(str, axes)).encode()).digest()
     return int.from_bytes(digest[:4], "little")
-
-
-def partition(dataset: str, n: int, split: int) -> tuple[Array, Array]:
-    """Return the training rows (80%) and the test rows of one split."""
-    order = np.random.default_rng(seed(dataset, split)).permutation(n)
-    return order[: int(0.8 * n)], order[int(0.8 * n) :]
-
-
-def make_fold(
-    dataset: str,
-    X: Array,
-    y: Array,
-    *,
-    rate: float,
-    split: int,
-    recipe: str = "authors",
-    mechanism: str = "uniform",
-    given: tuple[Array, Array, Array] | None = None,
-) -> Fold:
-    """Return the training rows, with missing degrees, and the test rows of one split.
-
-    Parameters
-    ----------
-    dataset : str
-        Its name, which seeds the split and the missing degrees.
-    X : array of shape (n, k)
-        Features.
-    y : array of shape (n, C)
-        Complete degrees.
-    rate, split, recipe, mechanism : float, int, str and str
-        See `Cell`.
-    given : tuple of arrays, optional
-        Training rows, test rows and observed degrees of the training rows, instead of seeded ones.
-
-    Returns
-    -------
-    Fold
-    """
-    if given is None:
-        train, test = partition(dataset, len(y), split)
-        random_state = seed(dataset, rate, split)
-        plain, renormalise = mechanism.removesuffix(RENORMALISED), mechanism.endswith(RENORMALISED)
-        how = {"renormalise": renormalise, "random_state": random_state}
-        holes = hide(y[train], rate, mechanism=plain, **how)
-    else:
-        train, test, observed = given
-        holes = np.where(observed, y[train], np.nan)
-    chosen = RECIPES[recipe]
-    if chosen.zeros_missing:
-        holes = np.where(holes == 0, np.nan, holes)
-    prepared = preparation(recipe, *X.shape).fit(X if chosen.joint else X[train])
-    return Fold(prepared.transform(X[train]), holes, prepared.transform(X[test]), y[test])
 
 
 def canonical_dataset(text: str) -> str:
@@ -314,32 +236,22 @@ def seed_name(text: str) -> str:
     return PurePath(text).stem if is_file(text) else text
 
 
+def some_rows(name: str, n: int) -> tuple[Array, Array]:
+    """Return n rows of a dataset, chosen at random but always the same; all if it has no more.
+
+    As a dataset of `bench`: ``inldl_paper.experiments.protocol:some_rows(name=SJAFFE, n=100)``.
+    """
+    X, y = load_dataset(name)
+    rows = np.sort(np.random.default_rng(seed(name, n)).permutation(len(y))[:n])
+    return X[rows], y[rows]
+
+
 def random_distributions(n: int, k: int, C: int) -> tuple[Array, Array]:
     """Return n rows of k normal features, and C degrees: a softmax of the features with noise."""
     rng = np.random.default_rng([n, k, C])
     X = rng.normal(size=(n, k))
     scores = np.exp(X @ rng.normal(size=(k, C)) / np.sqrt(k) + 0.5 * rng.normal(size=(n, C)))
     return X, scores / scores.sum(axis=1, keepdims=True)
-
-
-def authors_split(dataset: str, rate: float, split: int) -> tuple[Array, Array, Array]:
-    """Return the training rows, test rows and observed degrees that the authors used."""
-    path = authors_file(dataset, rate, split)
-    if path is None:
-        raise ValueError(
-            f"The authors' split {split} of {dataset} at rate {rate:g} was not found: set "
-            "INLDL_DATA to a folder that has it under splits/."
-        )
-    with np.load(path, allow_pickle=False) as file:
-        return file["train"], file["test"], file["observed"]
-
-
-def authors_file(dataset: str, rate: float, split: int) -> Path | None:
-    """Return the file of a split of the authors, if the folder INLDL_DATA has it."""
-    folder = os.environ.get("INLDL_DATA")
-    name = f"missing{round(100 * rate)}_run{split + 1}.npz"
-    path = Path(folder or ".", "splits", dataset, name)
-    return path if folder and path.is_file() else None
 
 
 def is_file(text: str) -> bool:

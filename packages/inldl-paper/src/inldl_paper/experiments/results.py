@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pandas import DataFrame, Series, concat
 
-from inldl.metrics import METRICS
+from inldl.metrics import EXTRA_METRICS, METRICS
 from inldl_paper.experiments import statistics
 
 TEST_LEVEL = 0.05  # of the tests
@@ -50,7 +50,8 @@ def summarize(rows: DataFrame, metric: str) -> Summary:
         splits that happened to work would flatter it.
     """
     _check_alike(rows, metric)
-    higher = METRICS[metric].higher_is_better if metric in METRICS else False
+    known = {**METRICS, **EXTRA_METRICS}
+    higher = known[metric].higher_is_better if metric in known else False
     return Summary(metric, higher, *mean_and_std(rows, metric))
 
 
@@ -205,11 +206,13 @@ def repeated_grids(rows: DataFrame) -> list[dict[str, str]]:
 
     Datasets and methods with the same rates and number of splits share a grid. For a stopped run,
     the grids also have the missing cells. Rows on the authors' splits are left out: the
-    reproduction of the paper computes them.
+    reproduction of the paper computes them. "grouped" is there, with an empty text, if rows of a
+    group stay together.
     """
     names = {"dataset": "datasets", "method": "methods"}
-    seeded = rows[rows["splits"] == "seeded"].rename(columns=names)
-    groups = seeded.groupby(["recipe", "mechanism", "datasets", "methods"])
+    ours = rows[rows["splits"] != "authors"].rename(columns=names)
+    ours = ours.assign(grouped=ours["splits"] == "grouped")
+    groups = ours.groupby(["recipe", "mechanism", "grouped", "datasets", "methods"])
     grids = groups.agg(
         rates=("rate", lambda rates: ",".join(str(float(each)) for each in sorted(set(rates)))),
         splits=("split", lambda split: str(int(split.max()) + 1)),
@@ -218,4 +221,8 @@ def repeated_grids(rows: DataFrame) -> list[dict[str, str]]:
         rest = grids.columns.drop(name).tolist()
         grids = grids.groupby(rest, sort=False)[name].agg(",".join).reset_index()
     order = ["datasets", "methods", "rates", "splits", "recipe", "mechanism"]
-    return grids[order].to_dict("records")
+    found = []
+    for line in grids.to_dict("records"):
+        grouped = {"grouped": ""} if line["grouped"] else {}
+        found.append({name: line[name] for name in order} | grouped)
+    return found

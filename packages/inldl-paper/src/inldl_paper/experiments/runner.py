@@ -10,14 +10,14 @@ import queue
 import time
 import warnings
 from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from inldl.engines.base import one_blas_thread
 from inldl.errors import DataError
 from inldl.methods.registry import METHODS, make_method
 from inldl.metrics import evaluate
+from inldl.metrics.registry import find_metric
 from inldl.processes import (
     READY,
     Worker,
@@ -35,15 +36,15 @@ from inldl.processes import (
     reset_peak_memory,
 )
 from inldl.progress import report
+from inldl.specs import import_object
+from inldl_paper import ordered
+from inldl_paper.experiments.folds import Fold, fold_of
 from inldl_paper.experiments.protocol import (
     Array,
     Cell,
-    Fold,
-    authors_split,
     content,
     fetch_dataset,
     load_dataset,
-    make_fold,
     seed,
     seed_name,
 )
@@ -69,6 +70,7 @@ def run(
     jobs: int = 1,
     timeout: float | None = None,
     retry: bool = False,
+    metrics: Sequence[str] = (),
 ) -> list[Row]:
     """Compute the cells that have no row in `out` yet.
 
@@ -88,6 +90,9 @@ def run(
         Seconds after which to give up on a cell.
     retry : bool, default=False
         Whether to recompute cells whose row is not "ok".
+    metrics : sequence of str, default=()
+        Metrics to measure besides all of ``METRICS``: names in ``EXTRA_METRICS`` such as those of
+        `inldl_paper.ordered`, or ``package.module:function`` of true and predicted degrees.
 
     Returns
     -------
@@ -98,6 +103,8 @@ def run(
         raise ValueError(f"jobs must be at least 1, or -1 for all cores, got {jobs!r}.")
     if timeout is not None and timeout <= 0:
         raise ValueError(f"timeout must be more than 0 seconds, got {timeout!r}.")
+    for name in metrics:
+        own_metric(name)
     store = Store(out)
     cells = list(cells)
     _refuse_changed_files(cells, store)
@@ -121,7 +128,7 @@ def run(
         store.create()
         if retry:
             store.forget(todo)
-        for row in stack.enter_context(closing(_computed(todo, died, workers, timeout))):
+        for row in stack.enter_context(closing(_computed(todo, died, workers, timeout, metrics))):
             if store.add(row):
                 new.append(row)
             finished[row.status] += 1
@@ -156,7 +163,11 @@ def _refuse_changed_files(cells: list[Cell], store: Store) -> None:
 
 
 def _computed(
-    cells: list[Cell], died: dict[str, str], workers: list[Worker], timeout: float | None
+    cells: list[Cell],
+    died: dict[str, str],
+    workers: list[Worker],
+    timeout: float | None,
+    metrics: Sequence[str],
 ) -> Generator[Row, None, None]:
     """Compute each cell on an idle process, and yield rows as they are finished."""
     free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
@@ -168,7 +179,7 @@ def _computed(
             return stamped(Row(cell, "died", died[cell.dataset]))
         worker = free.get()
         try:
-            return _answer(worker, cell, timeout)
+            return _answer(worker, cell, timeout, metrics)
         finally:
             free.put(worker)
 
@@ -183,10 +194,10 @@ def _computed(
             raise
 
 
-def _answer(worker: Worker, cell: Cell, timeout: float | None) -> Row:
+def _answer(worker: Worker, cell: Cell, timeout: float | None, metrics: Sequence[str]) -> Row:
     """Return the row of a cell, even if the process hangs or dies."""
     try:
-        return Row.from_json(worker.ask(["measure", asdict(cell)], timeout))
+        return Row.from_json(worker.ask(["measure", [asdict(cell), list(metrics)]], timeout))
     except TimeoutError as error:
         return stamped(Row(cell, "timeout", str(error)))
     except ChildProcessError as error:
@@ -221,11 +232,19 @@ def reading_error(dataset: str) -> tuple[str, str]:
     return "", ""
 
 
-def measure(cell: Cell) -> Row:
+def own_metric(name: str) -> Callable[[Array, Array], float]:
+    """Return a metric by its name, or the function ``package.module:function``."""
+    if ":" in name:
+        return cast(Callable[[Array, Array], float], import_object(name))
+    found = getattr(ordered, name) if name in ordered.__all__ else find_metric(name).function
+    return cast(Callable[[Array, Array], float], found)
+
+
+def measure(cell: Cell, metrics: Sequence[str] = ()) -> Row:
     """Return the result of `cell`; errors of the method are recorded, not raised."""
     with one_blas_thread():
         try:
-            row = _measure(cell)
+            row = _measure(cell, metrics)
         except Exception as error:
             row = Row(cell, "failed", one_line(error))
     return stamped(row)
@@ -244,7 +263,7 @@ def one_line(error: object) -> str:
     return f"{type(error).__name__}: {text[0]}"[:500].rstrip(": ")
 
 
-def _measure(cell: Cell) -> Row:
+def _measure(cell: Cell, own: Sequence[str]) -> Row:
     # A copy, so that a method that changes its data in place does not affect others.
     fold = Fold(*(each.copy() for each in vars(_fold(replace(cell, method=""))).values()))
     model = make_method(cell.method, seed(seed_name(cell.dataset), cell.rate, cell.split))
@@ -273,6 +292,7 @@ def _measure(cell: Cell) -> Row:
         return replace(row, status="invalid", reason=str(error.with_facts(array="the prediction")))
     except (ValueError, TypeError) as error:
         return replace(row, status="invalid", reason=str(error))
+    metrics |= {each: float(own_metric(each)(fold.y_test, predicted)) for each in own}
     details = row.details | errors_by_size(fold.y_test, np.asarray(predicted))
     return replace(row, metrics=metrics, details=details)
 
@@ -308,16 +328,7 @@ _content = cache(content)  # like the data: all cells see what was read first
 @lru_cache(maxsize=4)
 def _fold(cell: Cell) -> Fold:
     """Return the fold of a cell, whatever its method; later methods share it."""
-    where = cell.dataset, cell.rate, cell.split
-    return make_fold(
-        seed_name(cell.dataset),
-        *_data(cell.dataset),
-        rate=cell.rate,
-        split=cell.split,
-        recipe=cell.recipe,
-        mechanism=cell.mechanism,
-        given=authors_split(*where) if cell.splits == "authors" else None,
-    )
+    return fold_of(cell, _data(cell.dataset))
 
 
 def _warm_up(method: str, fold: Fold) -> None:
@@ -364,5 +375,6 @@ def main() -> None:
         if task == "read":
             answer = json.dumps(reading_error(given))
         else:
-            answer = measure(Cell(**given)).json()
+            cell, metrics = given
+            answer = measure(Cell(**cell), metrics).json()
         print(answer, file=out, flush=True)

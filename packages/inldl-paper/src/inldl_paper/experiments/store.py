@@ -5,7 +5,7 @@ import json
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Self
@@ -17,6 +17,7 @@ from inldl_paper.experiments.protocol import Cell
 
 APPLICATION = 0x1D1D1  # marks our files
 STORE_VERSION = 2
+_NAMES = "CREATE TABLE IF NOT EXISTS names (method TEXT PRIMARY KEY, name TEXT NOT NULL)"
 _OTHER = "Choose another name for the results."
 
 KEYS = [each.name for each in fields(Cell)]
@@ -175,8 +176,25 @@ class Store:
         """Return all rows as a pandas DataFrame, in the order of the cells."""
         if not self.path.exists():
             raise ValueError(f"There is no file {str(self.path)!r}: run `inldl bench` first.")
-        nothing = Row(Cell("", 0.0, 0, "", "", "", ""), "")
-        return DataFrame([row.flat() for row in self.rows()], columns=list(nothing.flat()))
+        rows = [row.flat() for row in self.rows()]
+        nothing = Row(Cell("", 0.0, 0, "", "", "", ""), "").flat()
+        columns = dict.fromkeys(name for row in (nothing, *rows) for name in row)
+        return DataFrame(rows, columns=list(columns))
+
+    def name(self, names: Mapping[str, str]) -> None:
+        """Keep what methods are called in tables, by their specifications."""
+        self.create()
+        with self._connect() as connection:
+            connection.execute(_NAMES)
+            connection.executemany("INSERT OR REPLACE INTO names VALUES (?, ?)", names.items())
+
+    def names(self) -> dict[str, str]:
+        """Return what methods are called in tables, by their specifications."""
+        if not self.path.exists():
+            return {}
+        with self._connect() as connection:
+            connection.execute(_NAMES)
+            return dict(connection.execute("SELECT method, name FROM names").fetchall())
 
     @contextlib.contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:

@@ -6,6 +6,8 @@ from inldl.report import style
 from inldl.report.style import COLUMN, FULL, GREY, PALE, Drawing, drawn
 from inldl_paper.figures.runs import draw_error_line
 
+GROWING = {"n": "rows", "k": "features", "C": "labels"}
+
 
 @drawn
 def relative_error_by_size(frame, *, label="mean relative error", width=FULL) -> Drawing:
@@ -56,31 +58,33 @@ def _draw_lines(axes, frame, by, x, y, look, name=str):
 
 @drawn
 def growth(
-    frame, exponents, *, label="time of one fit (s)", methods=None, width=COLUMN
+    frame, exponents, *, by="n", label="time of one fit (s)", methods=None, width=COLUMN
 ) -> Drawing:
-    """Draw time against the number of rows, both in powers of ten.
+    """Draw time against a size of the data, both in powers of ten.
 
     Slope 1 means that twice the rows take twice the time.
 
     Parameters
     ----------
     frame : DataFrame
-        Columns method, n, seconds.
+        Columns method, `by`, seconds.
     exponents : Series
         The fitted slope of each method, written in the legend.
+    by : {"n", "k", "C"}
+        What grows: rows, features or labels.
     """
-    style.need_columns(frame, "method", "n", "seconds")
+    style.need_columns(frame, "method", by, "seconds")
     look = style.looks(frame["method"], methods)
     for method in style.in_order(frame["method"]):
         if method not in exponents.index:
             raise ValueError(f"exponents has no slope for the method {method!r}.")
     axes = style.single_panel(width)
     lines = _draw_lines(
-        axes, frame, "method", "n", "seconds", look, lambda name: f"{name} ({exponents[name]:.2f})"
+        axes, frame, "method", by, "seconds", look, lambda name: f"{name} ({exponents[name]:.2f})"
     )
     style.log_axis(axes.xaxis)
     style.log_axis(axes.yaxis)
-    axes.set(xlabel="rows n", ylabel=label)
+    axes.set(xlabel=f"{GROWING[by]} {by}", ylabel=label)
     return style.legend_above(axes.figure, lines, title="method (slope)")
 
 

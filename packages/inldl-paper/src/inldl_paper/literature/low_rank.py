@@ -55,7 +55,8 @@ class InLDLProx(_InLDL):
 
     References
     ----------
-    M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017.
+    M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017,
+    doi:10.24963/ijcai.2017/443.
     """
 
     published: ClassVar = {"lam": 1e-3, "ridge": 0.0, "fit_intercept": False}
@@ -86,7 +87,8 @@ class InLDLADMM(_InLDL):
 
     References
     ----------
-    M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017.
+    M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017,
+    doi:10.24963/ijcai.2017/443.
     """
 
     rho: Positive = 1.0

@@ -111,8 +111,8 @@ class BFGSLDL(SoftmaxDistributionEstimator):
 
     References
     ----------
-    X. Geng, "Label Distribution Learning", IEEE Transactions on Knowledge and Data Engineering,
-    2016.
+    X. Geng, "Label Distribution Learning", IEEE Transactions on Knowledge and Data Engineering
+    28(7), 2016, doi:10.1109/TKDE.2016.2545658.
     """
 
     l2: NotNegative = 1e-3
@@ -189,8 +189,8 @@ class IISLDL(SoftmaxDistributionEstimator):
 
     References
     ----------
-    X. Geng, "Label Distribution Learning", IEEE Transactions on Knowledge and Data Engineering,
-    2016.
+    X. Geng, "Label Distribution Learning", IEEE Transactions on Knowledge and Data Engineering
+    28(7), 2016, doi:10.1109/TKDE.2016.2545658.
     """
 
     max_iter: CountOrZero = 50

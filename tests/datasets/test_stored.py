@@ -3,7 +3,8 @@ import pytest
 import scipy.sparse
 from scipy.io import savemat
 
-from inldl.datasets import load
+from inldl import WInLDL
+from inldl.datasets import catalogue, load, public
 
 X = np.arange(6, dtype=np.float32).reshape(3, 2)
 y = np.array([[0.5, 0.5], [0.2, 0.8], [1.0, 0.0]])
@@ -113,3 +114,54 @@ def test_other_kind_of_file(tmp_path):
     (tmp_path / "m.csv").write_text("1,2\n")
     with pytest.raises(ValueError, match=r"m\.csv must be a \.mat or \.npz file"):
         load(tmp_path / "m.csv")
+
+
+RANGES = {"lower_bound": [[0.1, 0.4], [0.3, 0.7]], "upper_bound": [[0.6, 0.9], [0.3, 0.7]]}
+
+
+@pytest.mark.parametrize("name", ["m.mat", "m.npz"])
+def test_ranges_are_bounds(save, name):
+    ends = {key: np.array(value) for key, value in RANGES.items()}
+    loaded = load(save(name, features=X[:2], **ends))
+    np.testing.assert_array_equal(loaded.y, [[np.nan, np.nan], [0.3, 0.7]])
+    np.testing.assert_array_equal(loaded.lower, ends["lower_bound"])
+    np.testing.assert_array_equal(loaded.upper, ends["upper_bound"])
+    model = WInLDL().fit(loaded.X, loaded.y, lower=loaded.lower, upper=loaded.upper)
+    filled = model.complete(loaded.X, loaded.y, lower=loaded.lower, upper=loaded.upper)
+    assert ((loaded.lower <= filled + 1e-9) & (filled <= loaded.upper + 1e-9)).all()
+    whole = load(save(name, features=X[:2], labels=y[:2], **ends))
+    np.testing.assert_array_equal(whole.y, y[:2])  # degrees are more than ranges
+
+
+@pytest.mark.parametrize("ends", [{"lower_bound": [[0.7, 0.4]]}, {"upper_bound": [[0.2, 0.3]]}])
+def test_ranges_of_something_else_are_refused(save, ends):
+    given = {key: np.array(value)[:1] for key, value in {**RANGES, **ends}.items()}
+    with pytest.raises(ValueError, match="are not those of degrees"):
+        load(save("m.npz", X=X[:1], **given))
+
+
+@pytest.mark.parametrize("name", ["FG-Net", "MOR-PH"])
+def test_ages_that_are_cut_are_divided_by_their_sums(save, name, monkeypatch):
+    """A small file in the form of the public one: normal distributions, cut at both ends."""
+    ages = np.arange(20)
+    cut = np.exp(-0.5 * (ages - np.array([[0], [7], [19]])) ** 2 / 4)
+    cut /= 2 * np.sqrt(2 * np.pi)
+    path = save(f"{name}.mat", features=X, labels=cut)
+    with pytest.raises(ValueError, match="do not sum to 1"):
+        load(path)  # as a file of one's own
+    monkeypatch.setenv("INLDL_DATA", str(path.parent))
+    monkeypatch.setattr(public, "_mismatch", lambda *_: "")
+    data = load(name)
+    np.testing.assert_allclose(data.y, cut / cut.sum(axis=1, keepdims=True))
+    assert "divided by its sum" in data.note
+
+
+def test_every_public_file_that_is_here_loads(shared, monkeypatch):
+    monkeypatch.setenv("INLDL_DATA", str(shared))
+    here = [each for each in catalogue() if each.path]
+    assert len(here) >= 13
+    for each in here:
+        data = load(each.name)
+        assert (*data.X.shape, data.y.shape[1]) == each.shape
+        np.testing.assert_allclose(data.y.sum(axis=1), 1)
+        assert each.licence
