@@ -77,13 +77,11 @@ class TableModel(WithPanel):
     n_copies_ : int
         Rows that equal an earlier one, and were not learned from again.
     held_out_sample_ : HeldOutSample or None
-        Rows with their held-out predictions, at most 10000 and a few more of rare labels, on which
-        intervals rest and from which completing is learned when it is first asked for.
+        Rows with held-out predictions, on which intervals rest and from which completing is learned.
 
     Notes
     -----
-    `complete` fills a missing degree from the known degrees of its row and the prediction: see
-    `inldl.completion.Completer`. Without `cross_fit` it fills near the prediction.
+    How `complete` fills in: see `inldl.completion.Completer`; without `cross_fit`, near predictions.
 
     Examples
     --------

@@ -373,14 +373,7 @@ class TableFile:
     def known(self, piece, scale, *, normalize=False) -> PartialRows:
         """Return the degrees of a piece, bounds, and sums of labels, as fractions.
 
-        Parameters
-        ----------
-        piece : Piece
-            Some rows.
-        scale : {"fraction", "percent", "count"}
-            How the degrees stand in the file.
-        normalize : bool
-            As in `read_table`.
+        The `scale` is "fraction", "percent" or "count", and `normalize` as in `read_table`.
         """
         where = self.place_of(first=piece.first)
         return self._shares(piece, where, scale, normalize=normalize, part=True).known
