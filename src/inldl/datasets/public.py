@@ -12,7 +12,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.utils import Bunch
 
 from inldl.datasets._stored import read

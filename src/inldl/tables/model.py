@@ -77,11 +77,11 @@ class TableModel(WithPanel):
     n_copies_ : int
         Rows that equal an earlier one, and were not learned from again.
     held_out_sample_ : HeldOutSample or None
-        Rows with held-out predictions, on which intervals rest and from which completing is learned.
+        Rows with held-out predictions, on which intervals and completing rest.
 
     Notes
     -----
-    How `complete` fills in: see `inldl.completion.Completer`; without `cross_fit`, near predictions.
+    See `inldl.completion.Completer`; without `cross_fit`, `complete` fills near predictions.
 
     Examples
     --------
