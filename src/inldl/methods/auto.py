@@ -17,8 +17,8 @@ from inldl.methods.auto_fitting import (
     stacking_weights,
 )
 from inldl.methods.kernel_base import MECHANISM_NOTES, KernelDistributionEstimator, error_of
+from inldl.methods.boosted import Boosted
 from inldl.methods.members import (
-    Boosted,
     ForestLDL,
     KernelRidgeLDL,
     KernelSoftmaxLDL,
@@ -44,8 +44,6 @@ POWERS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)  # that recalibration tries
 LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75)
 RECALIBRATION_ROWS = 5000  # more would not change the choice among so few
 EARNED = {LINEAR, BOOSTED}  # have no weight but what held-out rows give them
-BOOSTED_ROWS = 600  # rows up to which the boosted trees are grown, whatever the features
-FOR_EACH, CELLS = 10, 600_000  # or rows for each feature, if there are no more cells of features
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
 RACED = ("forest", LINEAR)
 EQUAL_PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
@@ -203,10 +201,6 @@ class AutoInLDL(KernelDistributionEstimator):
         data, self.columns_ = fitting.data, fitting.data.columns
         held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}
         members = self._unfitted(choice, data.seed)
-        most = _most_boosted(data.dense.shape[1])
-        if BOOSTED in members and len(data.y) > most and len(members) > 1:
-            del members[BOOSTED]
-            fitting.notes.add(f"{BOOSTED} is for at most {most} rows here, so it was left out.")
         for i, (name, member) in enumerate(members.items()):
             rival = members.get(RIVAL) if name in RACED else None
             found = fitting.fit(name, member, 1 / (len(members) - i), rival)
@@ -286,11 +280,6 @@ class AutoInLDL(KernelDistributionEstimator):
         degrees = sum(self.weights_[name] * part for name, part in parts.items())
         degrees = np.maximum(degrees, self.floor_)
         return degrees / degrees.sum(axis=1, keepdims=True)
-
-
-def _most_boosted(n_features):
-    """Return the largest number of rows for which boosted trees are grown."""
-    return max(BOOSTED_ROWS, min(FOR_EACH * n_features, CELLS // max(n_features, 1)))
 
 
 def _held_out_mean(y, weights):

@@ -96,9 +96,10 @@ class Prepared:
     def _widths(self):
         return {}
 
-    def folds(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, Any]]:
+    def folds(self, most=None) -> Iterator[tuple[int, np.ndarray, np.ndarray, Any]]:
         """Yield a seed, the rows to learn from, the others, and the weights of the former."""
-        folds = KFold(min(FOLDS, len(self.y)), shuffle=True, random_state=self.seed)
+        most = FOLDS if most is None else most
+        folds = KFold(min(most, len(self.y)), shuffle=True, random_state=self.seed)
         for i, (train, test) in enumerate(folds.split(self.y)):
             weights = None if self.weights is None else self.weights[train]
             yield (self.seed + i) % 2**31, train, test, weights

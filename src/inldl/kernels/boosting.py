@@ -1,0 +1,333 @@
+"""Boost a softmax by trees of binned features that learn all labels together.
+
+A tree splits where three random mixtures of the residuals of all labels have the largest gain, and
+its leaves hold a step for each label. So a tree costs the same for any number of labels, and what
+labels have in common is learned once (Iosipoi and Vakhrushev, 2022). The leaf with the largest
+gain is split next. The sums of the smaller child are counted, those of the other one are the rest
+of their parent's.
+"""
+
+import numpy as np
+
+from inldl.kernels.compile import exact_kernel
+from inldl.randomness import mixed_bits
+
+MIXED = 3  # mixtures of residuals that choose splits; the weight of a row is a fourth number
+BETTER = 1 + 1e-9  # by how much a split must be better: rounding shall not decide
+LARGEST_STEP = 2.0  # of Newton, before it is multiplied by the rate
+TINY = 1e-12
+
+_mixed_bits = exact_kernel(mixed_bits)
+
+
+@exact_kernel
+def _random(state):
+    """Return a number in [0, 1) and the next state (splitmix64)."""
+    state = state + np.uint64(0x9E3779B97F4A7C15)
+    return np.float64(_mixed_bits(state) >> np.uint64(11)) * 1.1102230246251565e-16, state
+
+
+@exact_kernel
+def _softmax(scores, y, p):
+    """Write the softmax of a row to `p`; return what is known, and what is expected of the rest."""
+    top, total, known, unknown = scores.max(), 0.0, 0.0, 0.0
+    for j in range(len(p)):
+        p[j] = np.exp(scores[j] - top)
+        total += p[j]
+    for j in range(len(p)):
+        p[j] /= total
+        if np.isnan(y[j]):
+            unknown += p[j]
+        else:
+            known += max(y[j], 0.0)
+    rest = max(1.0 - known, 0.0) if unknown > 0 else 0.0
+    return max(known + rest, TINY), rest, max(unknown, TINY)
+
+
+@exact_kernel
+def _loss(scores, y, weights, rows):
+    """Return minus the log-likelihood of what is known of rows: degrees, and sums of the others."""
+    p, total = np.empty(y.shape[1]), 0.0
+    for i in rows:
+        whole, rest, unknown = _softmax(scores[i], y[i], p)
+        found = rest * np.log(unknown)
+        for j in range(len(p)):
+            if y[i, j] > 0:
+                found += y[i, j] * np.log(max(p[j], TINY))
+        total -= weights[i] * found / whole
+    return total
+
+
+@exact_kernel
+def _residuals(scores, y, weights, rows, mixing, moments):
+    """Write the gradient, its curvature, and the mixtures that choose splits, of some rows.
+
+    A missing degree is expected to be its share, by the softmax, of what its row leaves.
+    """
+    gradient, curvature, mixed = moments
+    C = y.shape[1]
+    p = np.empty(C)
+    for i in rows:
+        whole, rest, unknown = _softmax(scores[i], y[i], p)
+        weight = weights[i]
+        mixed[i, :MIXED] = 0.0
+        mixed[i, MIXED] = weight
+        for j in range(C):
+            if np.isnan(y[i, j]):
+                expected = rest * p[j] / unknown
+                curved = p[j] * p[j] * (1 - unknown) / unknown
+            else:
+                expected, curved = max(y[i, j], 0.0), p[j] * (1 - p[j])
+            gradient[i, j] = weight * (expected / whole - p[j])
+            curvature[i, j] = weight * curved
+            for d in range(MIXED):
+                mixed[i, d] += np.float32(gradient[i, j] * mixing[j, d])
+
+
+@exact_kernel
+def _count(bins, columns, rows, mixed, near, sums):
+    """Sum up the mixtures of rows in each bin of some columns; `near` is room for their copy."""
+    for i in range(len(rows)):
+        for d in range(MIXED + 1):
+            near[i, d] = mixed[rows[i], d]
+    for a in range(len(columns)):
+        column, mine = bins[columns[a]], sums[a]
+        mine[:] = 0.0
+        for i in range(len(rows)):
+            b = column[rows[i]]
+            mine[b, 0] += near[i, 0]
+            mine[b, 1] += near[i, 1]
+            mine[b, 2] += near[i, 2]
+            mine[b, 3] += near[i, 3]
+
+
+@exact_kernel
+def _best_split(sums, n_bins, least):
+    """Return the gain, the column (of those in `sums`) and the last bin on the left of a split.
+
+    The gain is that in squared error, times two; it is 0 if a side would have less than the
+    weight `least`.
+    """
+    t = np.zeros(4)
+    for b in range(n_bins[0]):
+        t += sums[0, b]
+    t0, t1, t2, t3 = t
+    base = (t0 * t0 + t1 * t1 + t2 * t2) / (t3 + 1)
+    best, column, last = TINY, -1, 0
+    for a in range(len(n_bins)):
+        l0, l1, l2, l3 = 0.0, 0.0, 0.0, 0.0
+        for b in range(n_bins[a] - 1):
+            l0 += sums[a, b, 0]
+            l1 += sums[a, b, 1]
+            l2 += sums[a, b, 2]
+            l3 += sums[a, b, 3]
+            r0, r1, r2, r3 = t0 - l0, t1 - l1, t2 - l2, t3 - l3
+            if l3 < least:
+                continue
+            if r3 < least:
+                break
+            left = (l0 * l0 + l1 * l1 + l2 * l2) / (l3 + 1)
+            gain = left + (r0 * r0 + r1 * r1 + r2 * r2) / (r3 + 1) - base
+            if gain > best * BETTER:
+                best, column, last = gain, a, b
+    return best if column >= 0 else 0.0, column, last
+
+
+@exact_kernel
+def _part(column, last, rows, room):
+    """Put the rows up to a bin first, in their order; return how many there are."""
+    first, others = 0, 0
+    for i in range(len(rows)):
+        if column[rows[i]] <= last:
+            rows[first] = rows[i]
+            first += 1
+        else:
+            room[others] = rows[i]
+            others += 1
+    rows[first:] = room[:others]
+    return first
+
+
+@exact_kernel
+def _grow(bins, columns, n_bins, rows, mixed, limits, room, tree):
+    """Grow a tree; return the number of its nodes. Rows are put in the order of its leaves.
+
+    `limits` are the number of leaves and their least weight. `room` has the sums of open leaves,
+    and space for rows. The `tree` is columns, last bins on the left, left children (-1: a leaf),
+    and where the rows of a node begin and end.
+    """
+    (n_leaves, least), (sums, near, spare) = limits, room
+    feature, last, child, starts, stops = tree
+    gain, split = np.zeros(len(child)), np.zeros((len(child), 3), np.int64)
+    starts[0], stops[0], child[0], size, n_open = 0, len(rows), -1, 1, 1
+    _count(bins, columns, rows, mixed, near, sums[0])
+    gain[0], split[0, 0], split[0, 1] = _best_split(sums[0], n_bins, least)
+    while n_open < n_leaves:
+        node = np.argmax(gain[:size])
+        if gain[node] <= 0:
+            break
+        a, b, slot = split[node]
+        mine = rows[starts[node] : stops[node]]
+        middle = starts[node] + _part(bins[columns[a]], b, mine, spare)
+        feature[node], last[node], child[node], gain[node] = columns[a], b, size, 0.0
+        starts[size], stops[size], starts[size + 1], stops[size + 1] = (
+            starts[node], middle, middle, stops[node],
+        )  # fmt: skip
+        larger = size if 2 * (middle - starts[node]) > len(mine) else size + 1
+        smaller = 2 * size + 1 - larger
+        split[larger, 2], split[smaller, 2] = slot, n_open
+        n_open += 1
+        if n_open < n_leaves:
+            some, others = sums[split[smaller, 2]], sums[slot]
+            _count(bins, columns, rows[starts[smaller] : stops[smaller]], mixed, near, some)
+            for i in range(len(columns)):
+                for c in range(n_bins[i]):
+                    for d in range(MIXED + 1):
+                        others[i, c, d] -= some[i, c, d]
+        for each in (size, size + 1):
+            child[each] = -1
+            if n_open < n_leaves:
+                found = _best_split(sums[split[each, 2]], n_bins, least)
+                gain[each], split[each, 0], split[each, 1] = found
+        size += 2
+    return size
+
+
+@exact_kernel
+def _leaf_steps(rows, moments, prior, rate, value):
+    """Write a part `rate` of Newton's step for the rows of a leaf; `prior` damps it."""
+    up, down = np.zeros(len(prior)), prior.copy()
+    for i in rows:
+        for j in range(len(prior)):
+            up[j] += moments[0][i, j]
+            down[j] += moments[1][i, j]
+    for j in range(len(prior)):
+        value[j] = rate * min(max(up[j] / down[j], -LARGEST_STEP), LARGEST_STEP)
+
+
+@exact_kernel
+def _add_tree(bins, tree, leaf_of, value, scores):
+    """Add what a tree says about each row, in bins, to its scores."""
+    feature, last, child = tree[0], tree[1], tree[2]
+    for i in range(len(scores)):
+        node = 0
+        while child[node] >= 0:
+            node = child[node] + (bins[feature[node], i] > last[node])
+        for j in range(scores.shape[1]):
+            scores[i, j] += value[leaf_of[node], j]
+
+
+@exact_kernel
+def _draw(train, share, columns, mixing, state):
+    """Draw rows to learn from, put drawn columns first, and mix labels anew."""
+    rows, found = np.empty(len(train), np.int64), 0
+    for i in train:
+        u, state = _random(state)
+        if u < share:
+            rows[found] = i
+            found += 1
+    for a in range(len(columns) - 1):
+        u, state = _random(state)
+        b = a + int(u * (len(columns) - a))
+        columns[a], columns[b] = columns[b], columns[a]
+    mixing[:] = 0.0
+    for j in range(len(mixing)):
+        for d in range(MIXED):
+            if len(mixing) <= MIXED:
+                mixing[j, d] = np.float64(j == d)
+                continue
+            for _ in range(3):  # a sum of three is about normal
+                u, state = _random(state)
+                mixing[j, d] += 2 * u - 1
+    return rows[:found], state
+
+
+@exact_kernel
+def boost_softmax(bins, n_bins, y, weights, split, mean, limits, step) -> tuple[np.ndarray, ...]:
+    """Boost a softmax by trees that learn all labels (n, C) together, NaN = unobserved.
+
+    `bins` (k, n) are of features, each with `n_bins`; rows are learned from and judged by as
+    `split` says, and start from the `mean`. `limits` are the most trees, leaves of a tree, weight
+    of a leaf, columns of a tree, after how many trees rows are judged, and how often these may get
+    no better. `step` is the part of a Newton step, how many rows of the mean damp it, the share of
+    the rows that a tree learns from, and a seed. Returns, for each node of all trees in turn, its
+    feature, last bin on the left and child: the number of the left one in the tree, or less than
+    0, -1 - the number of a leaf in all trees. Then the values of leaves, the first node of each
+    tree, the first leaf of each tree, and the losses of the rows to be judged by.
+    """
+    (train, test), (n, C) = split, y.shape
+    n_trees, n_leaves, least, n_columns, every, patience = limits
+    rate, damping, share, seed = step
+    prior, state = damping * mean * (1 - mean) + TINY, np.uint64(seed)
+    most = 2 * n_leaves - 1
+    feature, last, child = np.zeros((3, n_trees * most), np.int32)
+    value = np.zeros((n_trees * n_leaves, C), np.float32)
+    roots, first_leaf = np.zeros((2, n_trees + 1), np.int64)
+    losses = np.full(n_trees // every, np.inf)
+    scores, mixed = np.empty((n, C)), np.empty((n, MIXED + 1), np.float32)
+    scores[:] = np.log(mean)
+    moments = np.empty((n, C), np.float32), np.empty((n, C), np.float32), mixed
+    room = (
+        np.empty((n_leaves, n_columns, n_bins.max(), MIXED + 1)),
+        np.empty((len(train), MIXED + 1), np.float32),
+        np.empty(len(train), np.int64),
+    )
+    columns, mixing = np.arange(len(bins)), np.empty((C, MIXED))
+    starts, stops, leaf_of = np.zeros((3, most), np.int64)
+    grown, best, waited = 0, np.inf, 0
+    for t in range(n_trees):
+        rows, state = _draw(train, share, columns, mixing, state)
+        if len(rows) == 0:
+            rows = train.copy()
+        _residuals(scores, y, weights, rows, mixing, moments)
+        root, leaf = roots[t], first_leaf[t]
+        nodes = slice(root, root + most)
+        tree = feature[nodes], last[nodes], child[nodes], starts, stops
+        some = columns[:n_columns].copy()
+        own = least * len(rows) / len(train)
+        size = _grow(bins, some, n_bins[some], rows, mixed, (n_leaves, own), room, tree)
+        for node in range(size):
+            if tree[2][node] < 0:
+                leaf_of[node] = leaf
+                mine = rows[starts[node] : stops[node]]
+                _leaf_steps(mine, moments, prior, rate, value[leaf])
+                leaf += 1
+        _add_tree(bins, tree, leaf_of, value, scores)
+        for node in range(size):
+            if tree[2][node] < 0:
+                tree[2][node] = -1 - leaf_of[node]
+        grown, roots[t + 1], first_leaf[t + 1] = t + 1, root + size, leaf
+        if grown % every == 0:
+            loss = _loss(scores, y, weights, test)
+            losses[t // every] = loss
+            waited = 0 if loss < best else waited + 1
+            best = min(best, loss)
+            if waited == patience:
+                break
+    size, leaf = roots[grown], first_leaf[grown]
+    return (
+        feature[:size].copy(),
+        last[:size].copy(),
+        child[:size].copy(),
+        value[:leaf].copy(),
+        roots[: grown + 1].copy(),
+        first_leaf[: grown + 1].copy(),
+        losses[: grown // every].copy(),
+    )
+
+
+@exact_kernel
+def add_boosted(X, feature, threshold, child, value, roots, scores) -> None:
+    """Add what the trees say about each row of X (n, k), in single precision, to `scores`.
+
+    A row without a number goes to the right.
+    """
+    for i in range(len(X)):
+        for root in roots:
+            node = 0
+            while child[root + node] >= 0:
+                at = root + node
+                node = child[at] + (not X[i, feature[at]] <= threshold[at])
+            leaf = -1 - child[root + node]
+            for j in range(scores.shape[1]):
+                scores[i, j] += value[leaf, j]

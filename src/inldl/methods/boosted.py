@@ -1,0 +1,167 @@
+"""The boosted member of AutoInLDL: a softmax of the sums of trees, for any number of rows."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from inldl import kernels
+from inldl.methods.kernel_base import KernelDistributionEstimator
+from inldl.methods.members import LARGEST
+from inldl.methods.parameters import parameters
+from inldl.rows.density import mean_degrees
+from inldl.solvers.softmax import softmax
+
+MOST_TREES, EVERY, PATIENCE = 400, 10, 4  # rows judge each EVERY trees, and wait so often
+LEAVES, FEW_LEAVES = 31, 8  # of which held-out rows choose
+CHOOSE_LEAVES = 5000  # rows up to which they do; more can have many
+LEAST = 5.0  # rows of a leaf
+RATE, DAMPING, SHARE = 0.1, 5.0, 0.7  # of a Newton step; rows of the mean; of the rows, for a tree
+LEAST_MEAN = 1e-3  # degree of the mean that it starts from
+MOST_BINS, ROWS_PER_BIN, BINS_OF_ALL, FEWEST_BINS = 255, 16, 16_000, 32
+MOST_COLUMNS = 256  # that a tree looks at
+ROWS_FOR_BINS = 20_000
+FEWER_FOLDS = {5000: 3, 20_000: 2}  # beyond so many rows: more rows need less of a mean
+
+
+@dataclass
+class BoostedTrees:
+    """Trees whose leaves add to the scores of labels, and the mean that they start from.
+
+    A row goes from a node to its left child, or to the node after that, in the same tree. The
+    child of a leaf is -1 - its row in `value`.
+    """
+
+    mean: np.ndarray  # (n_labels,)
+    feature: np.ndarray  # (n_nodes,) by which a node splits
+    threshold: np.ndarray  # (n_nodes,) up to which rows go to the left
+    child: np.ndarray  # (n_nodes,) the left child, counted from the root
+    value: np.ndarray  # (n_leaves, n_labels)
+    roots: np.ndarray  # (n_trees + 1,) where trees begin, and the last one ends
+
+    def degrees(self, X) -> np.ndarray:
+        """Return the degrees of rows in single precision."""
+        self._check_nodes(X.shape[1])
+        scores = np.tile(np.log(self.mean), (len(X), 1))
+        parts = self.feature, self.threshold, self.child, self.value, self.roots[:-1]
+        kernels.add_boosted(X, *parts, scores)
+        return softmax(scores)
+
+    def _check_nodes(self, n_features):
+        """Refuse nodes of a crafted model file that would lead outside of the arrays."""
+        size, parts = len(self.child), (self.feature, self.child, self.roots)
+        good = all(a.ndim == 1 and a.dtype.kind in "iu" for a in parts) and len(self.roots) > 1
+        good = good and self.feature.shape == self.threshold.shape == (size,)
+        good = good and self.mean.ndim == 1 and self.value.shape[1:] == self.mean.shape
+        sizes = np.diff(self.roots) if good else np.zeros(1, int)
+        if good and self.roots[0] == 0 and self.roots[-1] == size and sizes.min() > 0:
+            inner, width = self.child >= 0, np.repeat(sizes, sizes)
+            at = np.arange(size) - np.repeat(self.roots[:-1], sizes)
+            good = (~inner | ((self.child > at) & (self.child + 1 < width))).all()
+            good = good and (inner | (-1 - self.child < len(self.value))).all()
+            if good and 0 <= self.feature.min() and self.feature.max() < n_features:
+                return
+        raise ValueError("The nodes of the boosted trees do not fit together.")
+
+
+class Binned:
+    """Rows of features as numbers of bins, from which trees are grown.
+
+    `weights` are those of rows, or None; a row with NaN in a feature is in its last bin.
+    """
+
+    def __init__(self, X, y, weights, seed):
+        self.y, self.n = np.ascontiguousarray(y, dtype=np.float64), len(y)
+        self.weights = np.ones(self.n) if weights is None else weights / weights.mean()
+        fair = BINS_OF_ALL // X.shape[1]
+        most = int(np.clip(min(self.n // ROWS_PER_BIN, fair), FEWEST_BINS, MOST_BINS))
+        few = np.random.default_rng([seed, 4]).permutation(self.n)[:ROWS_FOR_BINS]
+        found = [_edges(column, most) for column in X[np.sort(few)].T]
+        self.n_bins = np.array([len(each) + 1 for each in found])
+        self.bins = np.empty(X.shape[::-1], np.uint8)
+        self.edges = np.zeros((X.shape[1], most), np.float32)
+        for i, edges in enumerate(found):
+            self.bins[i], self.edges[i, : len(edges)] = np.searchsorted(edges, X[:, i]), edges
+
+    def grow(self, train, test, seed, n_leaves=LEAVES) -> tuple["Grown", np.ndarray]:
+        """Return trees that learn from some rows, and their losses at others."""
+        mean = np.maximum(np.nan_to_num(mean_degrees(self.y[train], self.weights[train])), LEAST_MEAN)
+        mean /= mean.sum()
+        n_columns = min(len(self.bins), MOST_COLUMNS)
+        limits = MOST_TREES, n_leaves, LEAST, n_columns, EVERY, PATIENCE
+        rows = self.bins, self.n_bins, self.y, self.weights, (train, test)
+        *nodes, losses = kernels.boost_softmax(*rows, mean, limits, (RATE, DAMPING, SHARE, seed))
+        return Grown(mean, nodes, self.edges), losses
+
+
+class Grown:
+    """What `boost_softmax` returned for rows in bins with some edges."""
+
+    def __init__(self, mean, nodes, edges):
+        self.mean, self.nodes, self.edges = mean, nodes, edges
+
+    def first(self, n_trees) -> BoostedTrees:
+        """Return at most so many trees, which split features where bins end."""
+        feature, last, child, value, roots, leaves = self.nodes
+        n_trees = min(n_trees, len(roots) - 1)
+        some = slice(roots[n_trees])
+        parts = feature[some].copy(), self.edges[feature[some], last[some]], child[some].copy()
+        return BoostedTrees(self.mean, *parts, value[: leaves[n_trees]].copy(), roots[: n_trees + 1])
+
+
+def _edges(column, most):
+    """Return the largest values of all bins of a column but the last."""
+    values = np.unique(column[~np.isnan(column)])
+    if len(values) <= most:
+        return (values[:-1] / 2 + values[1:] / 2).astype(np.float32)
+    levels = np.linspace(0, 1, most + 1)[1:-1]
+    return np.unique(np.nanquantile(column, levels, method="inverted_cdf"))
+
+
+def best_count(losses) -> int:
+    """Return the number of trees with the least loss of all folds; one that ended stays as it is."""
+    longest = max(map(len, losses))
+    total = sum(np.pad(each, (0, longest - len(each)), mode="edge") for each in losses)
+    return EVERY * (int(np.argmin(total)) + 1)
+
+
+def as_single(dense) -> np.ndarray:
+    """Return features in single precision, clipped to its range."""
+    return np.clip(dense, -LARGEST, LARGEST).astype(np.float32)
+
+
+@parameters
+class Boosted(KernelDistributionEstimator):
+    """A softmax of scores that trees boost, all labels together.
+
+    The rows are cut into folds, five up to 5000 rows, then three, and two beyond 20,000; each of
+    as many models predicts the fold whose degrees it has not seen. Held-out rows choose the number
+    of trees, and how many leaves these have; the mean of the models predicts new rows.
+    """
+
+    def _train(self, data):
+        X, n = as_single(data.dense), len(data.y)
+        binned = Binned(X, data.y, data.weights, data.seed)
+        folds = [(train, test, seed) for seed, train, test, _ in data.folds(_most_folds(n))]
+        grown, n_leaves = [binned.grow(*folds[0])], LEAVES
+        if n <= CHOOSE_LEAVES:
+            few = binned.grow(*folds[0], FEW_LEAVES)
+            if few[1].min() < grown[0][1].min():
+                grown, n_leaves = [few], FEW_LEAVES
+        each = partial(binned.grow, n_leaves=n_leaves)
+        threads = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        grown += threads(delayed(each)(*fold) for fold in folds[1:])
+        count = best_count([losses for _, losses in grown])
+        self.models_, self.held_out_ = [g.first(count) for g, _ in grown], np.empty(data.y.shape)
+        for model, (_, test, _) in zip(self.models_, folds, strict=True):
+            self.held_out_[test] = model.degrees(X[test])
+
+    def _degrees(self, dense, scaled):
+        X = as_single(dense)
+        return np.mean([each.degrees(X) for each in self.models_], axis=0)
+
+
+def _most_folds(n):
+    """Return the number of folds for so many rows."""
+    return next((folds for rows, folds in reversed(FEWER_FOLDS.items()) if n > rows), None)
