@@ -98,7 +98,7 @@ def test_names_of_modules_in_texts_point_down_too():
 
 # What is about the repository or the package as a whole, and about no module of it.
 ABOUT_ALL = {"demo", "docs", "extending", "footprint", "peer", "repository"}
-ABOUT_ALL |= {"site", "your_own_method"}
+ABOUT_ALL |= {"site", "typing", "your_own_method"}
 
 
 def test_tests_are_named_after_the_modules_they_test():

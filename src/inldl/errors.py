@@ -22,7 +22,7 @@ class DataError(ValueError):
     'joy' is negative in line 7.
     """
 
-    def __init__(self, sentence, **facts):
+    def __init__(self, sentence, **facts) -> None:
         self.sentence, self.facts = sentence, facts
         self.row, self.column, self.label = map(facts.get, ("row", "column", "label"))
         super().__init__(self.format(sentence))

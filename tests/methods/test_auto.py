@@ -41,10 +41,7 @@ def test_mean_of_members(fitted):
     X, y, truth = curved()
     parts = [fitted.weights_[name] * m.predict(X) for name, m in fitted.members_.items()]
     mean = sum(parts) + fitted.weights_["constant-mean"] * fitted.constant_
-    raised = np.maximum(mean, fitted.floor_)
-    expected = raised / raised.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(fitted.predict(X), expected, atol=1e-12)
-    np.testing.assert_allclose(fitted.floor_, np.nanquantile(PartialRows(y).forced(), 0.1, axis=0))
+    np.testing.assert_allclose(fitted.predict(X), mean, atol=1e-12)
     assert_distributions(fitted.held_out_, y.shape)
     assert evaluate(truth, fitted.held_out_)["cosine"] > 0.97
 
@@ -223,28 +220,26 @@ def test_held_out_predictions_do_not_see_their_fold():
         assert member.error > 0.95 * model.report_.members["constant-mean"].error
 
 
-# --- the floor --------------------------------------------------------------------------------
+# --- small degrees ----------------------------------------------------------------------------
 
 
-def test_no_zero_is_predicted_where_there_is_none():
-    X, _, truth = curved(200)
-    y = hide(truth**4 / (truth**4).sum(axis=1, keepdims=True), 0.4, random_state=0)
-    model = AutoInLDL("kernel-ridge", "equal", random_state=0).fit(X, y)
-    bare = clone(model).set_params(floor=False).fit(X, y)
-    assert np.all(model.floor_ > 0)
-    assert model.predict(X).min() > 0
-    assert model.held_out_.min() > 0
-    assert bare.predict(X).min() == 0
-    assert not bare.floor_.any()
+def small_and_large(n, seed):
+    """Return a feature, and two degrees that it and a little noise tell."""
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, 1))
+    first = np.clip(x[:, 0] + rng.normal(0, 0.003, n), 0, 1)
+    return x, np.column_stack([first, 1 - first])
 
 
-def test_real_zeros_get_no_floor():
-    X, _, truth = curved(200)
-    truth[::3, 0] = 0
-    truth /= truth.sum(axis=1, keepdims=True)
-    model = AutoInLDL("kernel-softmax", random_state=0).fit(X, hide(truth, 0.5, random_state=0))
-    assert model.floor_[0] == 0
-    assert np.all(model.floor_[1:] > 0)
+def test_small_degrees_are_predicted_as_small_as_they_are():
+    X, y = small_and_large(1000, 0)
+    model = AutoInLDL(random_state=0).fit(X, y)
+    given = np.array([[0.01], [0.02], [0.05], [0.99]])
+    np.testing.assert_allclose(model.predict(given)[:, :1], given, atol=0.003)
+    new, truth = small_and_large(4000, 1)
+    lower, upper = model.predict_interval(new, 0.9)
+    inside = ((lower <= truth) & (truth <= upper))[truth < 0.1]
+    assert inside.mean() == pytest.approx(0.9, abs=0.04)
 
 
 # --- time ---------------------------------------------------------------------------------------
@@ -254,8 +249,7 @@ def test_a_budget_of_nothing_gives_the_constant_mean():
     X, y, _ = curved(100)
     with pytest.warns(UserWarning, match="forest was left out, to keep the time budget"):
         model = AutoInLDL(time_budget=1e-9, random_state=0).fit(X, y)
-    expected = np.maximum(model.constant_, model.floor_)
-    np.testing.assert_allclose(model.predict(X), np.tile(expected / expected.sum(), (100, 1)))
+    np.testing.assert_allclose(model.predict(X), np.tile(model.constant_, (100, 1)))
     assert model.report_.members.keys() == {"constant-mean"}
 
 

@@ -66,7 +66,7 @@ class Completer(FillsRows):
         Whether some degrees of the rows were not observed, but had limits.
     """
 
-    def __init__(self, seed=0, n_jobs=None, error="shares"):
+    def __init__(self, seed=0, n_jobs=None, error="shares") -> None:
         self.seed = seed
         self.n_jobs = n_jobs
         self.error = error

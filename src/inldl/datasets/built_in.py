@@ -2,6 +2,7 @@
 
 import gzip
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -14,7 +15,7 @@ _WEIGHTS = np.array([[4.0, 2.0, 1.0], [1.0, 2.0, 4.0], [1.0, 4.0, 2.0]])
 _COUPLING = 0.01
 
 
-def load_budget_shares(*, return_X_y=False, as_frame=False) -> Bunch | tuple:
+def load_budget_shares(*, return_X_y=False, as_frame=False) -> Any:
     """Load the budget shares of 1519 British households.
 
     Each row is a household with one or two children. Its degrees are the shares of its spending
@@ -53,7 +54,7 @@ def load_budget_shares(*, return_X_y=False, as_frame=False) -> Bunch | tuple:
     return _built_in("budget_shares", 6, return_X_y, as_frame)
 
 
-def load_concrete(*, return_X_y=False, as_frame=False) -> Bunch | tuple:
+def load_concrete(*, return_X_y=False, as_frame=False) -> Any:
     """Load the recipes of 427 concretes.
 
     The degrees of a row are the shares of cement, slag, fly ash, water, plasticizer, gravel and

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -93,9 +94,7 @@ def catalogue() -> list[Record]:
     return [replace(record, path=present(record)) for record in ordered]
 
 
-def load(
-    name: str | os.PathLike[str], *, return_X_y: bool = False, download: bool = True
-) -> Bunch | tuple[np.ndarray, np.ndarray]:
+def load(name: str | os.PathLike[str], *, return_X_y: bool = False, download: bool = True) -> Any:
     """Load a public label distribution dataset, or your own file.
 
     A public dataset is searched for in the folder named by the environment variable ``INLDL_DATA``

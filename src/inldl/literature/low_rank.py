@@ -2,11 +2,12 @@
 
 from typing import ClassVar
 
-from inldl.methods.parameters import NotNegative, Positive, parameters
+from inldl.methods.parameters import NotNegative, Positive, parameters, shared
 from inldl.methods.winldl import LinearDistributionEstimator
 from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
 
 
+@shared
 class _InLDL(LinearDistributionEstimator):
     """Base of the two InLDL methods, which have the same objective.
 

@@ -12,6 +12,7 @@ from inldl.methods.parameters import (
     CountOrZero,
     NotNegative,
     parameters,
+    shared,
 )
 from inldl.rows.checks import FLOATS
 from inldl.rows.inputs import check_predictable, validate_features
@@ -19,6 +20,7 @@ from inldl.solvers.maximum_entropy import CrossEntropy, minimise_cross_entropy, 
 from inldl.solvers.softmax import Features, linear_scores, softmax
 
 
+@shared
 class SoftmaxDistributionEstimator(DistributionEstimator):
     """Base of estimators that predict the softmax of a linear function.
 

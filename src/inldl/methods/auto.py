@@ -47,7 +47,6 @@ EARNED = {LINEAR, BOOSTED}  # have no weight but what held-out rows give them
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
 RACED = ("forest", LINEAR)
 EQUAL_PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
-FLOOR_LEVEL = 0.1  # the quantile of the observed degrees below which no prediction goes
 
 
 @dataclass(frozen=True)
@@ -102,9 +101,6 @@ class AutoInLDL(KernelDistributionEstimator):
         "equal" is the plain mean of the first three members. "learned" goes from there
         towards the non-negative weights, also for the constant mean, that predict held-out rows
         best: half way with 1000 observed degrees, further with more.
-    floor : bool, default=True
-        Whether no degree is predicted below the 10% quantile of the degrees of its label in the
-        training rows. Where a tenth of these are 0, there is no floor for the label.
     recalibrate : str or None, default=None
         A name in ``inldl.metrics.METRICS`` such as "clark": predictions are adjusted to suit it by
         two numbers chosen on held-out rows. What one measure gains others lose, so it is off by
@@ -134,8 +130,6 @@ class AutoInLDL(KernelDistributionEstimator):
         The weight of each model, and that of the constant mean; they sum to 1.
     constant_ : ndarray of shape (n_labels,)
         The mean of the degrees of the training rows, as a distribution.
-    floor_ : ndarray of shape (n_labels,)
-        The smallest degrees that are predicted, before rows are scaled to sum to 1.
     recalibration_ : Recalibration or None
         What `recalibrate` does to predictions; it prints what it gained.
 
@@ -165,7 +159,6 @@ class AutoInLDL(KernelDistributionEstimator):
 
     members: object = ("kernel-softmax", "kernel-ridge", "forest", "linear-ridge", "boosted")
     weights: Literal["learned", "equal"] = "learned"
-    floor: bool = True
     recalibrate: Annotated[str | None, partial(check_choice, choices=METRICS)] = None
     time_budget: Seconds = None
     verbose: int = 0
@@ -234,7 +227,7 @@ class AutoInLDL(KernelDistributionEstimator):
     def _combine(self, data, held_out, of=None):
         """Weigh the members that beat the constant mean; it gets all the weight if none does.
 
-        The constant mean and the floor are those of other rows `of` the same table, if given.
+        The constant mean is that of other rows `of` the same table, if given.
         """
         y, weights = data.y, data.weights
         errors = {name: error_of(y, each, weights) for name, each in held_out.items()}
@@ -250,9 +243,6 @@ class AutoInLDL(KernelDistributionEstimator):
             self._drop_light_members()
         of = data if of is None else of
         self.constant_ = projected(mean_degrees(of.y, of.weights)[None])[0]
-        self.floor_ = np.zeros(y.shape[1])
-        if self.floor:
-            self.floor_ = np.maximum(quantiles(of.y, FLOOR_LEVEL, of.weights), 0)
         self.recalibration_, self.held_out_ = None, self._mixed(held_out)
         if self.recalibrate is not None:
             self.recalibration_ = choose_recalibration(
@@ -276,10 +266,8 @@ class AutoInLDL(KernelDistributionEstimator):
         return degrees if self.recalibration_ is None else self.recalibration_(degrees)
 
     def _mixed(self, parts):
-        """Return the weighted mean of predictions, none of them below the floor."""
-        degrees = sum(self.weights_[name] * part for name, part in parts.items())
-        degrees = np.maximum(degrees, self.floor_)
-        return degrees / degrees.sum(axis=1, keepdims=True)
+        """Return the weighted mean of predictions."""
+        return sum(self.weights_[name] * part for name, part in parts.items())
 
 
 def _held_out_mean(y, weights):

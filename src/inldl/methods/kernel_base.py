@@ -26,7 +26,7 @@ from inldl.methods.kernel_features import (
     median_distance,
     sample_rows,
 )
-from inldl.methods.parameters import Auto, Count, Jobs
+from inldl.methods.parameters import Auto, Count, Jobs, shared
 from inldl.randomness import seed_from
 from inldl.rows.checks import like
 from inldl.rows.density import GammaDegrees
@@ -113,6 +113,7 @@ class Prepared:
         return replace(self, **arrays, weights=weights)
 
 
+@shared
 class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     """Base of estimators that learn from kernel features of scaled columns.
 
@@ -199,6 +200,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         return replace(data, mechanism=mechanism, y=y)
 
 
+@shared
 class KernelFeatureEstimator(KernelDistributionEstimator):
     """Base of estimators that map rows to features of a kernel, which may be chosen.
 

@@ -13,6 +13,7 @@ from typing import (
     Any,
     ClassVar,
     Literal,
+    TypeVar,
     dataclass_transform,
     get_args,
     get_origin,
@@ -57,8 +58,17 @@ _EXAMPLES = """Examples
 True"""
 
 
+Kind = TypeVar("Kind", bound=type)
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True)
+def shared(cls: Kind) -> Kind:
+    """Tell type checkers that a base annotates parameters of its methods, which come last."""
+    return cls
+
+
 @dataclass_transform(eq_default=False)
-def parameters(cls) -> Any:
+def parameters(cls: Kind) -> Kind:
     """Give a class the constructor that scikit-learn asks for: it stores the annotated attributes.
 
     Parameters that several classes share are annotated, and documented, in a base of theirs; they
@@ -76,15 +86,15 @@ def parameters(cls) -> Any:
         for name, kind in vars(base).get("__annotations__", {}).items():
             if get_origin(kind) is not ClassVar:
                 cls.__annotations__.setdefault(name, kind)
-    cls = dataclass(eq=False, repr=False, match_args=False)(cls)
-    del cls.__dataclass_fields__, cls.__dataclass_params__
-    cls.__init__.__annotations__ = get_type_hints(cls.__init__)  # the plain types, for `help`
-    cls._kinds = get_type_hints(cls, include_extras=True)
+    made: Any = dataclass(eq=False, repr=False, match_args=False)(cls)
+    del made.__dataclass_fields__, made.__dataclass_params__
+    made.__init__.__annotations__ = get_type_hints(made.__init__)  # the plain types, for `help`
+    made._kinds = get_type_hints(cls, include_extras=True)
     if cls.__doc__ and bases:  # with PYTHONOPTIMIZE=2 there is none
-        cls.__doc__ = _documented(cls, bases)
+        made.__doc__ = _documented(cls, bases)
     if "_check_parameters" not in vars(cls):
-        cls._check_parameters = check_parameters
-    return cls
+        made._check_parameters = check_parameters
+    return made
 
 
 def _documented(cls, bases):

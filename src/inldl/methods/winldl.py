@@ -27,6 +27,7 @@ from inldl.methods.parameters import (
     NotNegative,
     Positive,
     parameters,
+    shared,
 )
 from inldl.progress import report
 from inldl.randomness import seed_from
@@ -42,6 +43,7 @@ from inldl.uncertainty.heldout import predict_held_out
 from inldl.weighting import get_weighting
 
 
+@shared
 class LinearDistributionEstimator(DistributionEstimator):
     """Base of estimators that predict the projection of a linear function.
 

@@ -50,8 +50,8 @@ class TableModel(WithPanel):
         A name as in ``inldl methods``, with arguments if it has any, such as "winldl(mu=2)"; or
         an estimator, which is cloned.
     cross_fit : int or None, default=5
-        Fits, each without a part of the rows, from which errors and intervals are known. At most
-        20000 rows take part. None leaves them out; "auto" needs none of them.
+        Fits without a part of the rows, from which errors and intervals are known; None leaves
+        them out, "auto" needs none. At most 20000 rows take part.
     random_state : int, default=0
         For methods that draw random numbers.
     n_jobs : int or None, default=None
@@ -70,7 +70,7 @@ class TableModel(WithPanel):
     means_ : ndarray of shape (n_labels,)
         The mean of the observed degrees of each label.
     held_out_, held_out_rows_ : ndarray of shape (m, n_labels), ndarray of int of shape (m,)
-        Predictions of training rows that were made without them, if any, and which rows these are.
+        Predictions of training rows made without them, if any, and which rows these are.
     panel_ : PanelRows or None
         The rows of the fit with their units and times, if it has these.
     n_copies_ : int
@@ -95,7 +95,9 @@ class TableModel(WithPanel):
     {'yes': 0.4, 'no': 0.6}
     """
 
-    def __init__(self, method="auto", cross_fit=5, random_state=0, n_jobs=None, error="shares"):
+    def __init__(
+        self, method="auto", cross_fit=5, random_state=0, n_jobs=None, error="shares"
+    ) -> None:
         self.method = method
         self.cross_fit = cross_fit
         self.random_state = random_state
@@ -245,9 +247,8 @@ class TableModel(WithPanel):
         return rows
 
     def _cross_fit(self, training, n_folds):
-        rows, features = training.rows, training.features
-        about = n_folds, training.fold_groups, rows.weight
-        return predict_held_out(clone(self.estimator_), features, rows.y, *about)
+        about = training.rows.y, n_folds, training.fold_groups, training.rows.weight
+        return predict_held_out(clone(self.estimator_), training.features, *about)
 
     def _weights_by_votes(self, training):
         """Return the weights of rows by their votes, from held-out errors of a first fit."""
@@ -276,8 +277,8 @@ class TableModel(WithPanel):
                 f"inldl.methods.RegressorLDL. The method says: {error}"
             ) from error
 
-    def _example_row(self):
-        row = np.full((1, self.n_features_in_), np.nan)  # a hole is what every column can have
+    def _example_row(self):  # a hole is what every column can have
+        row = np.full((1, self.n_features_in_), np.nan)
         return pd.DataFrame(row, columns=self.feature_names_in_) if self.panel_ else row
 
     def _fault(self, degrees):
@@ -391,10 +392,8 @@ class TableModel(WithPanel):
 
     def _make_method(self):
         """Return the method that was asked for, not fitted."""
-        if not isinstance(self.method, str):
-            estimator = clone(self.method)
-        else:
-            estimator = make_method(self.method, self.random_state)
+        named = isinstance(self.method, str)
+        estimator = make_method(self.method, self.random_state) if named else clone(self.method)
         if "n_jobs" in estimator.get_params(deep=False):
             estimator.set_params(n_jobs=self.n_jobs)
         return estimator

@@ -117,7 +117,7 @@ def parse_cells(cells, signs, percent=False, marks=None) -> tuple[np.ndarray, np
         meaning = None if marks is None else marks.get(sign.lower())
         if marks is not None and found[code] is None and not meaning:
             found[code], sign, meaning = _read_flag(sign, signs, percent, marks)
-        found[code] = meaning.number if hasattr(meaning, "number") else found[code]
+        found[code] = getattr(meaning, "number", found[code])
         if meaning or sign.lower() in SIGNS:
             seen[sign, meaning] += sizes[code]
     values = np.array(found, float)[codes]  # None becomes NaN

@@ -148,7 +148,7 @@ class TableFile:
     [[[0.25, 0.75], [0.5, nan]]]
     """
 
-    def __init__(self, path, labels, options=None, **keywords):
+    def __init__(self, path, labels, options=None, **keywords) -> None:
         self.options = options = ColumnOptions.of(options, **keywords)
         check_signs(options.decimal, options.thousands)
         for name in ("skip_rows", "skip_last"):
@@ -308,7 +308,7 @@ class TableFile:
         if self.format.percent:
             return "percent", _SIGNED
         if self.totals.given:
-            return "count", *self.totals.notes()
+            return "count", " ".join(self.totals.notes())
         evidence = ScaleEvidence()
         for piece in self._pieces():
             evidence.add(piece.grouped_values(self.labels))

@@ -129,7 +129,7 @@ class SizeForest:
 
     def __init__(self, features: Array, sizes: Array, folds: Array, seed: int = 0) -> None:
         leaf = max(2, min(SIZE_LEAF, len(sizes) // 10))
-        how = {"n_trees": SIZE_TREES, "min_leaf": leaf, "seed": seed, "max_features": 1.0}
+        how: Any = {"n_trees": SIZE_TREES, "min_leaf": leaf, "seed": seed, "max_features": 1.0}
         self.mean, self._forest = sizes.mean(), None
         expected = np.full(len(sizes), self.mean)
         if len(sizes) >= FEWEST_ERRORS:

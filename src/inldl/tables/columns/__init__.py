@@ -31,7 +31,7 @@ class Cells:
     `date_order` says what comes first in dates that leave it open, if that is known.
     """
 
-    def __init__(self, name, series, date_order=None):
+    def __init__(self, name, series, date_order=None) -> None:
         self.name, self.series, self.date_order = name, series, date_order
 
     @cached_property

@@ -95,7 +95,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         How many there are.
     """
 
-    def __init__(self, max_levels=MAX_LEVELS, dates="auto"):
+    def __init__(self, max_levels=MAX_LEVELS, dates="auto") -> None:
         self.max_levels = max_levels
         self.dates = dates
 
