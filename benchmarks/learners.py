@@ -1,4 +1,4 @@
-"""AutoInLDL and boosted trees of others on made rows of every kind and size: a table of docs/auto.md.
+"""AutoInLDL beside boosted trees of others on made rows of every kind and size.
 
     python benchmarks/learners.py [--out learners.jsonl] [--methods ...] [--tasks ...] [--seeds 0]
 

@@ -29,13 +29,14 @@ def _random(state):
 
 @exact_kernel
 def _softmax(scores, y, p):
-    """Write the softmax of a row to `p`; return what is known, and what is expected of the rest."""
+    """Write the softmax of a row to `p`; return its sum, that of its holes, and their softmax."""
     top, total, known, unknown = scores.max(), 0.0, 0.0, 0.0
     for j in range(len(p)):
         p[j] = np.exp(scores[j] - top)
         total += p[j]
+    total = 1 / total
     for j in range(len(p)):
-        p[j] /= total
+        p[j] *= total
         if np.isnan(y[j]):
             unknown += p[j]
         else:
@@ -46,7 +47,7 @@ def _softmax(scores, y, p):
 
 @exact_kernel
 def _loss(scores, y, weights, rows):
-    """Return minus the log-likelihood of what is known of rows: degrees, and sums of the others."""
+    """Return minus the log-likelihood of degrees, and of the sums of missing ones, of rows."""
     p, total = np.empty(y.shape[1]), 0.0
     for i in rows:
         whole, rest, unknown = _softmax(scores[i], y[i], p)
@@ -69,19 +70,19 @@ def _residuals(scores, y, weights, rows, mixing, moments):
     p = np.empty(C)
     for i in rows:
         whole, rest, unknown = _softmax(scores[i], y[i], p)
-        weight = weights[i]
-        mixed[i, :MIXED] = 0.0
-        mixed[i, MIXED] = weight
+        weight, whole, share, odds = weights[i], 1 / whole, rest / unknown, 1 / unknown - 1
+        m0, m1, m2 = 0.0, 0.0, 0.0
         for j in range(C):
             if np.isnan(y[i, j]):
-                expected = rest * p[j] / unknown
-                curved = p[j] * p[j] * (1 - unknown) / unknown
+                expected, curved = share * p[j], odds * p[j] * p[j]
             else:
                 expected, curved = max(y[i, j], 0.0), p[j] * (1 - p[j])
-            gradient[i, j] = weight * (expected / whole - p[j])
-            curvature[i, j] = weight * curved
-            for d in range(MIXED):
-                mixed[i, d] += np.float32(gradient[i, j] * mixing[j, d])
+            slope = weight * (expected * whole - p[j])
+            gradient[i, j], curvature[i, j] = slope, weight * curved
+            m0 += slope * mixing[j, 0]
+            m1 += slope * mixing[j, 1]
+            m2 += slope * mixing[j, 2]
+        mixed[i, 0], mixed[i, 1], mixed[i, 2], mixed[i, 3] = m0, m1, m2, weight
 
 
 @exact_kernel
@@ -102,21 +103,23 @@ def _count(bins, columns, rows, mixed, near, sums):
 
 
 @exact_kernel
-def _best_split(sums, n_bins, least):
+def _best_split(sums, columns, n_bins, least):
     """Return the gain, the column (of those in `sums`) and the last bin on the left of a split.
 
     The gain is that in squared error, times two; it is 0 if a side would have less than the
     weight `least`.
     """
-    t = np.zeros(4)
-    for b in range(n_bins[0]):
-        t += sums[0, b]
-    t0, t1, t2, t3 = t
+    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+    for b in range(n_bins[columns[0]]):
+        t0 += sums[0, b, 0]
+        t1 += sums[0, b, 1]
+        t2 += sums[0, b, 2]
+        t3 += sums[0, b, 3]
     base = (t0 * t0 + t1 * t1 + t2 * t2) / (t3 + 1)
     best, column, last = TINY, -1, 0
-    for a in range(len(n_bins)):
+    for a in range(len(columns)):
         l0, l1, l2, l3 = 0.0, 0.0, 0.0, 0.0
-        for b in range(n_bins[a] - 1):
+        for b in range(n_bins[columns[a]] - 1):
             l0 += sums[a, b, 0]
             l1 += sums[a, b, 1]
             l2 += sums[a, b, 2]
@@ -161,7 +164,7 @@ def _grow(bins, columns, n_bins, rows, mixed, limits, room, tree):
     gain, split = np.zeros(len(child)), np.zeros((len(child), 3), np.int64)
     starts[0], stops[0], child[0], size, n_open = 0, len(rows), -1, 1, 1
     _count(bins, columns, rows, mixed, near, sums[0])
-    gain[0], split[0, 0], split[0, 1] = _best_split(sums[0], n_bins, least)
+    gain[0], split[0, 0], split[0, 1] = _best_split(sums[0], columns, n_bins, least)
     while n_open < n_leaves:
         node = np.argmax(gain[:size])
         if gain[node] <= 0:
@@ -181,21 +184,21 @@ def _grow(bins, columns, n_bins, rows, mixed, limits, room, tree):
             some, others = sums[split[smaller, 2]], sums[slot]
             _count(bins, columns, rows[starts[smaller] : stops[smaller]], mixed, near, some)
             for i in range(len(columns)):
-                for c in range(n_bins[i]):
+                for c in range(n_bins[columns[i]]):
                     for d in range(MIXED + 1):
                         others[i, c, d] -= some[i, c, d]
         for each in (size, size + 1):
             child[each] = -1
             if n_open < n_leaves:
-                found = _best_split(sums[split[each, 2]], n_bins, least)
+                found = _best_split(sums[split[each, 2]], columns, n_bins, least)
                 gain[each], split[each, 0], split[each, 1] = found
         size += 2
     return size
 
 
 @exact_kernel
-def _leaf_steps(rows, moments, prior, rate, value):
-    """Write a part `rate` of Newton's step for the rows of a leaf; `prior` damps it."""
+def _leaf_step(rows, moments, prior, rate, value, scores):
+    """Write and take a part `rate` of Newton's step for the rows of a leaf, damped by `prior`."""
     up, down = np.zeros(len(prior)), prior.copy()
     for i in rows:
         for j in range(len(prior)):
@@ -203,13 +206,16 @@ def _leaf_steps(rows, moments, prior, rate, value):
             down[j] += moments[1][i, j]
     for j in range(len(prior)):
         value[j] = rate * min(max(up[j] / down[j], -LARGEST_STEP), LARGEST_STEP)
+    for i in rows:
+        for j in range(len(prior)):
+            scores[i, j] += value[j]
 
 
 @exact_kernel
-def _add_tree(bins, tree, leaf_of, value, scores):
-    """Add what a tree says about each row, in bins, to its scores."""
+def _add_tree(bins, rows, tree, leaf_of, value, scores):
+    """Add what a tree says about some rows, in bins, to their scores."""
     feature, last, child = tree[0], tree[1], tree[2]
-    for i in range(len(scores)):
+    for i in rows:
         node = 0
         while child[node] >= 0:
             node = child[node] + (bins[feature[node], i] > last[node])
@@ -219,13 +225,19 @@ def _add_tree(bins, tree, leaf_of, value, scores):
 
 @exact_kernel
 def _draw(train, share, columns, mixing, state):
-    """Draw rows to learn from, put drawn columns first, and mix labels anew."""
-    rows, found = np.empty(len(train), np.int64), 0
+    """Draw rows to learn from, put drawn columns first, and mix labels anew.
+
+    Returns the rows, with those that are left out at the end, their number and the next state.
+    """
+    rows, found, out = np.empty(len(train), np.int64), 0, len(train)
     for i in train:
         u, state = _random(state)
         if u < share:
             rows[found] = i
             found += 1
+        else:
+            out -= 1
+            rows[out] = i
     for a in range(len(columns) - 1):
         u, state = _random(state)
         b = a + int(u * (len(columns) - a))
@@ -239,33 +251,36 @@ def _draw(train, share, columns, mixing, state):
             for _ in range(3):  # a sum of three is about normal
                 u, state = _random(state)
                 mixing[j, d] += 2 * u - 1
-    return rows[:found], state
+    return rows, found if found > 0 else len(rows), state
 
 
 @exact_kernel
-def boost_softmax(bins, n_bins, y, weights, split, mean, limits, step) -> tuple[np.ndarray, ...]:
+def boost_softmax(bins, n_bins, y, weights, split, start, limits, step) -> tuple[np.ndarray, ...]:
     """Boost a softmax by trees that learn all labels (n, C) together, NaN = unobserved.
 
     `bins` (k, n) are of features, each with `n_bins`; rows are learned from and judged by as
-    `split` says, and start from the `mean`. `limits` are the most trees, leaves of a tree, weight
-    of a leaf, columns of a tree, after how many trees rows are judged, and how often these may get
-    no better. `step` is the part of a Newton step, how many rows of the mean damp it, the share of
-    the rows that a tree learns from, and a seed. Returns, for each node of all trees in turn, its
-    feature, last bin on the left and child: the number of the left one in the tree, or less than
-    0, -1 - the number of a leaf in all trees. Then the values of leaves, the first node of each
-    tree, the first leaf of each tree, and the losses of the rows to be judged by.
+    `split` says, and have the scores `start` (C,) at first. `limits` are the most trees, leaves of
+    a tree, weight of a leaf, columns of a tree, after how many trees rows are judged, and how
+    often these may get no better. `step` is the part of a Newton step, what is added to its
+    curvature (C,), the share of the rows that a tree learns from, and a seed.
+
+    Returns, for each node of all trees in turn, its feature, last bin on the left and child: the
+    number of the left one in the tree, or for a leaf -1 - its number in all trees. Then the values
+    of leaves, the first node and the first leaf of each tree, and the losses of the judged rows.
     """
     (train, test), (n, C) = split, y.shape
     n_trees, n_leaves, least, n_columns, every, patience = limits
-    rate, damping, share, seed = step
-    prior, state = damping * mean * (1 - mean) + TINY, np.uint64(seed)
+    rate, prior, share, seed = step
+    state = np.uint64(seed)
     most = 2 * n_leaves - 1
     feature, last, child = np.zeros((3, n_trees * most), np.int32)
     value = np.zeros((n_trees * n_leaves, C), np.float32)
     roots, first_leaf = np.zeros((2, n_trees + 1), np.int64)
     losses = np.full(n_trees // every, np.inf)
     scores, mixed = np.empty((n, C)), np.empty((n, MIXED + 1), np.float32)
-    scores[:] = np.log(mean)
+    for i in range(n):
+        for j in range(C):
+            scores[i, j] = start[j]
     moments = np.empty((n, C), np.float32), np.empty((n, C), np.float32), mixed
     room = (
         np.empty((n_leaves, n_columns, n_bins.max(), MIXED + 1)),
@@ -276,23 +291,23 @@ def boost_softmax(bins, n_bins, y, weights, split, mean, limits, step) -> tuple[
     starts, stops, leaf_of = np.zeros((3, most), np.int64)
     grown, best, waited = 0, np.inf, 0
     for t in range(n_trees):
-        rows, state = _draw(train, share, columns, mixing, state)
-        if len(rows) == 0:
-            rows = train.copy()
+        drawn, n_drawn, state = _draw(train, share, columns, mixing, state)
+        rows, others = drawn[:n_drawn], drawn[n_drawn:]
         _residuals(scores, y, weights, rows, mixing, moments)
         root, leaf = roots[t], first_leaf[t]
         nodes = slice(root, root + most)
         tree = feature[nodes], last[nodes], child[nodes], starts, stops
         some = columns[:n_columns].copy()
         own = least * len(rows) / len(train)
-        size = _grow(bins, some, n_bins[some], rows, mixed, (n_leaves, own), room, tree)
+        size = _grow(bins, some, n_bins, rows, mixed, (n_leaves, own), room, tree)
         for node in range(size):
             if tree[2][node] < 0:
                 leaf_of[node] = leaf
                 mine = rows[starts[node] : stops[node]]
-                _leaf_steps(mine, moments, prior, rate, value[leaf])
+                _leaf_step(mine, moments, prior, rate, value[leaf], scores)
                 leaf += 1
-        _add_tree(bins, tree, leaf_of, value, scores)
+        _add_tree(bins, others, tree, leaf_of, value, scores)
+        _add_tree(bins, test, tree, leaf_of, value, scores)
         for node in range(size):
             if tree[2][node] < 0:
                 tree[2][node] = -1 - leaf_of[node]

@@ -22,7 +22,7 @@ LEAST_MEAN = 1e-3  # degree of the mean that it starts from
 MOST_BINS, ROWS_PER_BIN, BINS_OF_ALL, FEWEST_BINS = 255, 16, 16_000, 32
 MOST_COLUMNS = 256  # that a tree looks at
 ROWS_FOR_BINS = 20_000
-FEWER_FOLDS = {5000: 3, 20_000: 2}  # beyond so many rows: more rows need less of a mean
+FEWER_FOLDS = {3000: 3, 8000: 2}  # beyond so many rows: more rows need less of a mean
 
 
 @dataclass
@@ -60,7 +60,7 @@ class BoostedTrees:
             at = np.arange(size) - np.repeat(self.roots[:-1], sizes)
             good = (~inner | ((self.child > at) & (self.child + 1 < width))).all()
             good = good and (inner | (-1 - self.child < len(self.value))).all()
-            if good and 0 <= self.feature.min() and self.feature.max() < n_features:
+            if good and self.feature.min() >= 0 and self.feature.max() < n_features:
                 return
         raise ValueError("The nodes of the boosted trees do not fit together.")
 
@@ -86,12 +86,15 @@ class Binned:
 
     def grow(self, train, test, seed, n_leaves=LEAVES) -> tuple["Grown", np.ndarray]:
         """Return trees that learn from some rows, and their losses at others."""
-        mean = np.maximum(np.nan_to_num(mean_degrees(self.y[train], self.weights[train])), LEAST_MEAN)
+        mean = np.maximum(
+            np.nan_to_num(mean_degrees(self.y[train], self.weights[train])), LEAST_MEAN
+        )
         mean /= mean.sum()
         n_columns = min(len(self.bins), MOST_COLUMNS)
         limits = MOST_TREES, n_leaves, LEAST, n_columns, EVERY, PATIENCE
         rows = self.bins, self.n_bins, self.y, self.weights, (train, test)
-        *nodes, losses = kernels.boost_softmax(*rows, mean, limits, (RATE, DAMPING, SHARE, seed))
+        step = RATE, DAMPING * mean * (1 - mean), SHARE, seed
+        *nodes, losses = kernels.boost_softmax(*rows, np.log(mean), limits, step)
         return Grown(mean, nodes, self.edges), losses
 
 
@@ -107,7 +110,9 @@ class Grown:
         n_trees = min(n_trees, len(roots) - 1)
         some = slice(roots[n_trees])
         parts = feature[some].copy(), self.edges[feature[some], last[some]], child[some].copy()
-        return BoostedTrees(self.mean, *parts, value[: leaves[n_trees]].copy(), roots[: n_trees + 1])
+        return BoostedTrees(
+            self.mean, *parts, value[: leaves[n_trees]].copy(), roots[: n_trees + 1]
+        )
 
 
 def _edges(column, most):
@@ -120,7 +125,7 @@ def _edges(column, most):
 
 
 def best_count(losses) -> int:
-    """Return the number of trees with the least loss of all folds; one that ended stays as it is."""
+    """Return the number of trees with the least loss of all folds, of which some ended early."""
     longest = max(map(len, losses))
     total = sum(np.pad(each, (0, longest - len(each)), mode="edge") for each in losses)
     return EVERY * (int(np.argmin(total)) + 1)
@@ -135,8 +140,8 @@ def as_single(dense) -> np.ndarray:
 class Boosted(KernelDistributionEstimator):
     """A softmax of scores that trees boost, all labels together.
 
-    The rows are cut into folds, five up to 5000 rows, then three, and two beyond 20,000; each of
-    as many models predicts the fold whose degrees it has not seen. Held-out rows choose the number
+    The rows are cut into folds, five up to 3000 rows, then three, and two beyond 8000; each of as
+    many models predicts the fold whose degrees it has not seen. Held-out rows choose the number
     of trees, and how many leaves these have; the mean of the models predicts new rows.
     """
 
@@ -160,6 +165,28 @@ class Boosted(KernelDistributionEstimator):
     def _degrees(self, dense, scaled):
         X = as_single(dense)
         return np.mean([each.degrees(X) for each in self.models_], axis=0)
+
+
+def grow_alone(X, y, weights, about, judged) -> Boosted:
+    """Return the member that has learned from rows, and stopped by others that are `judged`.
+
+    `about` and `judged` are `Prepared`; the former has what the member knows of its rows.
+    """
+    n, m = len(y), len(judged.y)
+    if weights is not None:
+        weights = np.append(weights, judged.weights)
+    X = np.vstack([as_single(X), as_single(judged.dense)])
+    binned = Binned(X, np.vstack([y, judged.y]), weights, about.seed)
+    grown, losses = binned.grow(np.arange(n), np.arange(n, n + m), about.seed)
+    made = Boosted(random_state=about.seed)
+    made.models_, made.columns_, made.n_labels_ = (
+        [grown.first(best_count([losses]))],
+        about.columns,
+        y.shape[1],
+    )
+    for name, value in about.names.items():
+        setattr(made, name, value)
+    return made
 
 
 def _most_folds(n):

@@ -1,17 +1,12 @@
-"""The members of AutoInLDL: kernel ridge and softmax regression, extra trees, boosted trees."""
+"""Members of AutoInLDL: kernel ridge and softmax regression, extra trees, any regressor."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
+from sklearn.base import clone
 
-from inldl import kernels
-from inldl.methods.kernel_base import (
-    KernelDistributionEstimator,
-    KernelFeatureEstimator,
-    error_of,
-)
+from inldl.methods.baselines import RegressorLDL
+from inldl.methods.kernel_base import KernelDistributionEstimator, KernelFeatureEstimator
 from inldl.methods.kernel_features import (
     FINE,
     SoftmaxFolds,
@@ -21,7 +16,7 @@ from inldl.methods.kernel_features import (
 )
 from inldl.methods.parameters import Count, Positive, parameters
 from inldl.rows.checks import check_ratios
-from inldl.rows.density import constant_distribution, mean_degrees
+from inldl.rows.density import constant_distribution
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
 from inldl.solvers.landmark_kernel import Basis
@@ -246,6 +241,28 @@ class ForestLDL(KernelFeatureEstimator):
             random_state=seed,
             n_jobs=self.n_jobs,
         )
+
+
+@parameters
+class OwnRegressor(KernelDistributionEstimator):
+    """A regressor of scikit-learn as a member: each of five learns without a fold of the rows."""
+
+    regressor: object = None
+
+    def _train(self, data):
+        self.held_out_, self.models_ = np.empty(data.y.shape), []
+        for seed, train, test, weights in data.folds():
+            y = data.y[train]
+            y[:, np.isnan(y).all(axis=0)] = 1 / y.shape[1]  # of which nothing is known here
+            model = RegressorLDL(clone(self.regressor), n_jobs=self.n_jobs)
+            free = [key for key, value in model.get_params().items() if value is None]
+            seeds = {key: seed for key in free if key.split("__")[-1] == "random_state"}
+            model.set_params(**seeds).fit(data.dense[train], y, sample_weight=weights)
+            self.models_.append(model)
+            self.held_out_[test] = model.predict(data.dense[test])
+
+    def _degrees(self, dense, scaled):
+        return np.mean([model.predict(dense) for model in self.models_], axis=0)
 
 
 def _predict_forest(forest, dense, n_labels):
