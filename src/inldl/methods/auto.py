@@ -211,6 +211,8 @@ class AutoInLDL(KernelDistributionEstimator):
         for i, (name, member) in enumerate(members.items()):
             if name in KERNELS and fitting.hopeless_kernel:
                 continue
+            if name == SOFT_LINEAR and LINEAR in members and fitting.is_behind(LINEAR):
+                continue
             found = fitting.fit(name, member, 1 / (len(members) - i), name in RACED)
             if found is not None:
                 self.members_[name], held_out[name] = member, found

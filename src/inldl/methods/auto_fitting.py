@@ -23,7 +23,10 @@ FOREST = "forest"  # which is fitted fold by fold, and can stop early
 LIGHTEST = 0.01  # weights below it are as good as none
 SAMPLE_ROWS = 100_000  # that are learned from at once, in memory; `all_rows` learns from more
 PILOT = 500  # rows of a trial whose time is extrapolated
-RACE = 1000  # rows on which a costly member must show that it may matter
+RACE, RACE_OF_EACH = (
+    1000,
+    10,
+)  # rows, or for each feature, on which members must show what they can
 ENOUGH = 1500  # known degrees, or sums of missing ones, to judge by
 NOT_LIGHT = 0.1  # beyond this weight it matters, whatever other rows may say
 FAR_BEHIND = 1.05  # times the error of its rival: more rows do not make up for it
@@ -236,6 +239,8 @@ class Fitting:
         self.budget = Budget(time_budget, data.started)
         self.notes = Notes(self.budget, verbose)
         self.best, self.curve = None, []  # the error, name and held-out predictions of a member
+        self.errors = {}
+        self.few = max(RACE, RACE_OF_EACH * data.dense.shape[1])
         self.rows = sample_rows(data.y, SAMPLE_ROWS, data.seed)
         self.learned = data.take(self.rows)
         if len(self.rows) < len(data.y):
@@ -277,7 +282,7 @@ class Fitting:
         n, began = len(self.rows), self.budget.elapsed
         self.notes.begin(f"fitting {name} to {n:,} rows")
         raced = raced and self.best is not None
-        if raced and n > 2 * RACE and self._loses_on_few_rows(name, member):
+        if raced and n > 2 * self.few and self._loses_on_few_rows(name, member):
             return None
         size = self.budget.rows(lambda rows: self._trial(member, rows), n, share)
         if not size:
@@ -286,19 +291,23 @@ class Fitting:
         if size < n:
             self.notes.cut(f"{name} was fitted to about {size} of {n} rows")
         rows, part = self._part(size)
-        if raced and n <= 2 * RACE and len(rows) == n == len(self.data.y):
+        if raced and n <= 2 * self.few and len(rows) == n == len(self.data.y):
             if self._loses(name, member, Race(part, *self.best[1:])):
                 return None
         else:
             member._fit_prepared(part)
         held_out = self._held_out(member, rows)
-        error = self._error(held_out)
+        error = self.errors[name] = self._error(held_out)
         self.fitted[name] = (len(rows), self.budget.elapsed - began, member)
         self.curve += [(name, *point) for point in getattr(member, "curve_", [])]
         self.notes.say(f"{name}: held-out error {error:.5f}")
         if self.best is None or error < self.best[0]:
             self.best = error, name, held_out
         return held_out
+
+    def is_behind(self, name) -> bool:
+        """Return whether a member was left out, or has an error far above the least."""
+        return self.errors.get(name, np.inf) > FAR_BEHIND * self.best[0]
 
     @cached_property
     def hopeless_kernel(self) -> bool:
@@ -325,7 +334,7 @@ class Fitting:
 
     def _loses_on_few_rows(self, name, member):
         """Return whether a member loses to the best one when it learns from a few rows."""
-        few = sample_rows(self.data.y, RACE, self.data.seed)
+        few = sample_rows(self.data.y, self.few, self.data.seed)
         _, rival, theirs = self.best
         race = Race(self.data.take(few), rival, theirs[few], ends=True)
         lost = self._loses(name, clone(member), race)

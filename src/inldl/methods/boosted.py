@@ -20,7 +20,7 @@ LEAST = 5.0  # rows of a leaf
 RATE, DAMPING, SHARE = 0.1, 5.0, 0.7  # of a Newton step; rows of the mean; of the rows, for a tree
 LEAST_MEAN = 1e-3  # degree of the mean that it starts from
 MOST_BINS, ROWS_PER_BIN, BINS_OF_ALL, FEWEST_BINS = 255, 16, 16_000, 32
-MOST_COLUMNS = 256  # that a tree looks at
+ALL_COLUMNS, OF_OTHERS, MOST_COLUMNS = 64, 4, 256  # that a tree looks at: a fourth of the others
 ROWS_FOR_BINS = 20_000
 FEWER_FOLDS = {3000: 3, 8000: 2}  # beyond so many rows: more rows need less of a mean
 
@@ -90,7 +90,8 @@ class Binned:
             np.nan_to_num(mean_degrees(self.y[train], self.weights[train])), LEAST_MEAN
         )
         mean /= mean.sum()
-        n_columns = min(len(self.bins), MOST_COLUMNS)
+        k = len(self.bins)
+        n_columns = min(k, ALL_COLUMNS + max(k - ALL_COLUMNS, 0) // OF_OTHERS, MOST_COLUMNS)
         limits = MOST_TREES, n_leaves, LEAST, n_columns, EVERY, PATIENCE
         rows = self.bins, self.n_bins, self.y, self.weights, (train, test)
         step = RATE, DAMPING * mean * (1 - mean), SHARE, seed
