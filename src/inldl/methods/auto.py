@@ -181,8 +181,8 @@ class AutoInLDL(KernelDistributionEstimator):
     def _check_parameters(self):
         check_parameters(self)
         given = self._given()
-        known = [name in MEMBERS or hasattr(each, "fit") for name, each in given.items()]
-        if not given or not all(known):
+        good = all(name in MEMBERS or _is_regressor(each) for name, each in given.items())
+        if not given or not good:
             raise ValueError(
                 f"members must be some of {', '.join(map(repr, MEMBERS))} and regressors, each "
                 f"once, got {self.members!r}."
@@ -211,7 +211,7 @@ class AutoInLDL(KernelDistributionEstimator):
         for i, (name, member) in enumerate(members.items()):
             if name in KERNELS and fitting.hopeless_kernel:
                 continue
-            if name == SOFT_LINEAR and LINEAR in members and fitting.is_behind(LINEAR):
+            if name == SOFT_LINEAR and LINEAR in members and fitting.rules_out(LINEAR, name):
                 continue
             found = fitting.fit(name, member, 1 / (len(members) - i), name in RACED)
             if found is not None:
@@ -242,9 +242,8 @@ class AutoInLDL(KernelDistributionEstimator):
 
     def _given(self):
         """Return what `members` has, by name; regressors by that of their class."""
-        members = self.members
-        many = not isinstance(members, str) and not hasattr(members, "fit")
-        given = list(members) if many else [members]
+        many = isinstance(self.members, (list, tuple))
+        given = list(self.members) if many else [self.members]
         named = {e if isinstance(e, str) else type(e).__name__: e for e in given}
         return named if len(named) == len(given) else {}
 
@@ -296,6 +295,10 @@ class AutoInLDL(KernelDistributionEstimator):
     def _mixed(self, parts):
         """Return the weighted mean of predictions."""
         return sum(self.weights_[name] * part for name, part in parts.items())
+
+
+def _is_regressor(each):
+    return hasattr(each, "fit") and hasattr(each, "predict") and not isinstance(each, type)
 
 
 def _held_out_mean(y, weights):

@@ -30,6 +30,7 @@ RACE, RACE_OF_EACH = (
 ENOUGH = 1500  # known degrees, or sums of missing ones, to judge by
 NOT_LIGHT = 0.1  # beyond this weight it matters, whatever other rows may say
 FAR_BEHIND = 1.05  # times the error of its rival: more rows do not make up for it
+RULES_OUT = 1.5  # times the least error of a member, which others that are alike cannot repair
 HOPELESS = 0.3  # by how much the error of kernels on few rows is larger if none is worth a fit
 
 
@@ -305,9 +306,12 @@ class Fitting:
             self.best = error, name, held_out
         return held_out
 
-    def is_behind(self, name) -> bool:
-        """Return whether a member was left out, or has an error far above the least."""
-        return self.errors.get(name, np.inf) > FAR_BEHIND * self.best[0]
+    def rules_out(self, name, other) -> bool:
+        """Return whether a member errs so much, or was left out, that another one is, too."""
+        hopeless = self.errors.get(name, np.inf) > RULES_OUT * self.best[0]
+        if hopeless:
+            self.notes.add(f"As {name} errs much more than {self.best[1]}, {other} was left out.")
+        return hopeless
 
     @cached_property
     def hopeless_kernel(self) -> bool:

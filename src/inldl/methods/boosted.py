@@ -18,7 +18,7 @@ LEAVES, FEW_LEAVES = 31, 8  # of which held-out rows choose
 CHOOSE_LEAVES = 5000  # rows up to which they do; more can have many
 LEAST = 5.0  # rows of a leaf
 RATE, DAMPING, SHARE = 0.1, 5.0, 0.7  # of a Newton step; rows of the mean; of the rows, for a tree
-LEAST_MEAN = 1e-3  # degree of the mean that it starts from
+LEAST_MEAN, TINY = 1e-3, 1e-12  # degree of the mean that it starts from
 MOST_BINS, ROWS_PER_BIN, BINS_OF_ALL, FEWEST_BINS = 255, 16, 16_000, 32
 ALL_COLUMNS, OF_OTHERS, MOST_COLUMNS = 64, 4, 256  # that a tree looks at: a fourth of the others
 ROWS_FOR_BINS = 20_000
@@ -68,7 +68,7 @@ class BoostedTrees:
 class Binned:
     """Rows of features as numbers of bins, from which trees are grown.
 
-    `weights` are those of rows, or None; a row with NaN in a feature is in its last bin.
+    `weights` are those of rows, or None; rows with NaN in a feature have its last bin.
     """
 
     def __init__(self, X, y, weights, seed):
@@ -80,7 +80,7 @@ class Binned:
         found = [_edges(column, most) for column in X[np.sort(few)].T]
         self.n_bins = np.array([len(each) + 1 for each in found])
         self.bins = np.empty(X.shape[::-1], np.uint8)
-        self.edges = np.zeros((X.shape[1], most), np.float32)
+        self.edges = np.zeros((X.shape[1], most + 1), np.float32)
         for i, edges in enumerate(found):
             self.bins[i], self.edges[i, : len(edges)] = np.searchsorted(edges, X[:, i]), edges
 
@@ -94,7 +94,7 @@ class Binned:
         n_columns = min(k, ALL_COLUMNS + max(k - ALL_COLUMNS, 0) // OF_OTHERS, MOST_COLUMNS)
         limits = MOST_TREES, n_leaves, LEAST, n_columns, EVERY, PATIENCE
         rows = self.bins, self.n_bins, self.y, self.weights, (train, test)
-        step = RATE, DAMPING * mean * (1 - mean), SHARE, seed
+        step = RATE, DAMPING * mean * (1 - mean) + TINY, SHARE, seed
         *nodes, losses = kernels.boost_softmax(*rows, np.log(mean), limits, step)
         return Grown(mean, nodes, self.edges), losses
 
@@ -117,12 +117,15 @@ class Grown:
 
 
 def _edges(column, most):
-    """Return the largest values of all bins of a column but the last."""
-    values = np.unique(column[~np.isnan(column)])
+    """Return the largest values of all bins of a column but the last, which has NaN if any is."""
+    missing = np.isnan(column)
+    values, last = np.unique(column[~missing]), column[~missing].max(initial=-LARGEST)
     if len(values) <= most:
-        return (values[:-1] / 2 + values[1:] / 2).astype(np.float32)
-    levels = np.linspace(0, 1, most + 1)[1:-1]
-    return np.unique(np.nanquantile(column, levels, method="inverted_cdf"))
+        found = (values[:-1] / 2 + values[1:] / 2).astype(np.float32)
+    else:
+        levels = np.linspace(0, 1, most + 1)[1:-1]
+        found = np.unique(np.nanquantile(column, levels, method="inverted_cdf"))
+    return np.append(found[found < last], last) if missing.any() else found
 
 
 def best_count(losses) -> int:
