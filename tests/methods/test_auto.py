@@ -174,7 +174,7 @@ def test_few_rows_show_which_members_are_hopeless(monkeypatch):
     assert next(name for name, *_ in report.curve) == "kernel ridge"
     assert any("members with kernels were left out" in note for note in report.notes)
     assert "With fewer rows: kernel ridge 100 rows " in str(report)
-    assert report.error < 0.05
+    assert report.error < report.curve[0][-1] / 2
 
 
 def linear(n=300, k=40):
@@ -213,13 +213,16 @@ def test_features_become_quantiles_where_that_helps():
 
 def test_a_costly_member_that_falls_behind_is_not_fitted(monkeypatch):
     monkeypatch.setattr(_auto_fitting, "RACE", 100)
+    monkeypatch.setattr(_auto_fitting, "RACE_OF_EACH", 1)
     X, y, _ = linear()
     model = AutoInLDL(random_state=0).fit(X, y)
     assert "forest" not in model.weights_
     assert "rows the error of forest is" in str(model.report_)
     X = np.random.default_rng(0).uniform(-1, 1, size=(210, 15))  # one feature tells, in steps
     y = softmax(np.column_stack([4.0 * (X[:, 0] > 0.3), 4.0 * (X[:, 0] < -0.3), np.ones(210)]))
-    assert "forest" in AutoInLDL(random_state=0).fit(X, hide(y, 0.3, random_state=0)).weights_
+    members = ("kernel-softmax", "kernel-ridge", "forest")
+    model = AutoInLDL(members, random_state=0).fit(X, hide(y, 0.3, random_state=0))
+    assert "forest" in model.weights_
 
 
 # --- honest where there is nothing to learn -----------------------------------------------------

@@ -13,7 +13,7 @@ from inldl.kernels.compile import exact_kernel
 from inldl.randomness import mixed_bits
 
 MIXED = 3  # mixtures of residuals that choose splits; the weight of a row is a fourth number
-BETTER = 1 + 1e-9  # by how much a split must be better: rounding shall not decide
+LARGER = 1 + 1e-9  # by how much a split must be better: rounding shall not decide
 LARGEST_STEP = 2.0  # of Newton, before it is multiplied by the rate
 TINY = 1e-12
 
@@ -131,7 +131,7 @@ def _best_split(sums, columns, n_bins, least):
                 break
             left = (l0 * l0 + l1 * l1 + l2 * l2) / (l3 + 1)
             gain = left + (r0 * r0 + r1 * r1 + r2 * r2) / (r3 + 1) - base
-            if gain > best * BETTER:
+            if gain > best * LARGER:
                 best, column, last = gain, a, b
     return best if column >= 0 else 0.0, column, last
 
@@ -255,6 +255,48 @@ def _draw(train, share, columns, mixing, state):
 
 
 @exact_kernel
+def _plant(rows_of, scores, drawn, moments, limits, step, room, tree, leaves):
+    """Grow a tree and add it to the scores of all rows; return its nodes and the next leaf.
+
+    `rows_of` are bins, their numbers and the rows to be judged; `drawn` are the rows to learn
+    from, those left out, and the columns. `leaves` are the values of leaves, the numbers of those
+    of the tree, and the next one.
+    """
+    (bins, n_bins, test), (rows, others, columns) = rows_of, drawn
+    value, leaf_of, leaf = leaves
+    size = _grow(bins, columns, n_bins, rows, moments[2], limits, room, tree)
+    child, starts, stops = tree[2], tree[3], tree[4]
+    for node in range(size):
+        if child[node] < 0:
+            mine = rows[starts[node] : stops[node]]
+            _leaf_step(mine, moments, step[1], step[0], value[leaf], scores)
+            leaf_of[node] = leaf
+            leaf += 1
+    _add_tree(bins, others, tree, leaf_of, value, scores)
+    _add_tree(bins, test, tree, leaf_of, value, scores)
+    for node in range(size):
+        if child[node] < 0:
+            child[node] = -1 - leaf_of[node]
+    return size, leaf
+
+
+@exact_kernel
+def _room_for(n_rows, n_leaves, n_columns, most_bins):
+    """Return room for the sums of open leaves, copies of rows, and their numbers."""
+    sums = np.empty((n_leaves, n_columns, most_bins, MIXED + 1))
+    return sums, np.empty((n_rows, MIXED + 1), np.float32), np.empty(n_rows, np.int64)
+
+
+@exact_kernel
+def _first_scores(n, start):
+    scores = np.empty((n, len(start)))
+    for i in range(n):
+        for j in range(len(start)):
+            scores[i, j] = start[j]
+    return scores
+
+
+@exact_kernel
 def boost_softmax(bins, n_bins, y, weights, split, start, limits, step) -> tuple[np.ndarray, ...]:
     """Boost a softmax by trees that learn all labels (n, C) together, NaN = unobserved.
 
@@ -264,69 +306,47 @@ def boost_softmax(bins, n_bins, y, weights, split, start, limits, step) -> tuple
     often these may get no better. `step` is the part of a Newton step, what is added to its
     curvature (C,), the share of the rows that a tree learns from, and a seed.
 
-    Returns, for each node of all trees in turn, its feature, last bin on the left and child: the
+    Returns for each node of all trees its feature, last bin on the left and child (3, nodes): the
     number of the left one in the tree, or for a leaf -1 - its number in all trees. Then the values
     of leaves, the first node and the first leaf of each tree, and the losses of the judged rows.
     """
     (train, test), (n, C) = split, y.shape
     n_trees, n_leaves, least, n_columns, every, patience = limits
-    rate, prior, share, seed = step
-    state = np.uint64(seed)
-    most = 2 * n_leaves - 1
-    feature, last, child = np.zeros((3, n_trees * most), np.int32)
+    most, state = 2 * n_leaves - 1, np.uint64(step[3])
+    nodes = np.zeros((3, n_trees * most), np.int32)
     value = np.zeros((n_trees * n_leaves, C), np.float32)
-    roots, first_leaf = np.zeros((2, n_trees + 1), np.int64)
-    losses = np.full(n_trees // every, np.inf)
-    scores, mixed = np.empty((n, C)), np.empty((n, MIXED + 1), np.float32)
-    for i in range(n):
-        for j in range(C):
-            scores[i, j] = start[j]
-    moments = np.empty((n, C), np.float32), np.empty((n, C), np.float32), mixed
-    room = (
-        np.empty((n_leaves, n_columns, n_bins.max(), MIXED + 1)),
-        np.empty((len(train), MIXED + 1), np.float32),
-        np.empty(len(train), np.int64),
-    )
+    roots, firsts = np.zeros((2, n_trees + 1), np.int64)
+    losses = np.zeros(n_trees // every)
+    gradient, curvature = np.empty((2, n, C), np.float32)
+    moments = gradient, curvature, np.empty((n, MIXED + 1), np.float32)
+    scores = _first_scores(n, start)
+    room = _room_for(len(train), n_leaves, n_columns, n_bins.max())
     columns, mixing = np.arange(len(bins)), np.empty((C, MIXED))
     starts, stops, leaf_of = np.zeros((3, most), np.int64)
     grown, best, waited = 0, np.inf, 0
-    for t in range(n_trees):
-        drawn, n_drawn, state = _draw(train, share, columns, mixing, state)
-        rows, others = drawn[:n_drawn], drawn[n_drawn:]
+    while grown < n_trees and waited < patience:
+        drawn, n_drawn, state = _draw(train, step[2], columns, mixing, state)
+        rows, root = drawn[:n_drawn], roots[grown]
         _residuals(scores, y, weights, rows, mixing, moments)
-        root, leaf = roots[t], first_leaf[t]
-        nodes = slice(root, root + most)
-        tree = feature[nodes], last[nodes], child[nodes], starts, stops
-        some = columns[:n_columns].copy()
-        own = least * len(rows) / len(train)
-        size = _grow(bins, some, n_bins, rows, mixed, (n_leaves, own), room, tree)
-        for node in range(size):
-            if tree[2][node] < 0:
-                leaf_of[node] = leaf
-                mine = rows[starts[node] : stops[node]]
-                _leaf_step(mine, moments, prior, rate, value[leaf], scores)
-                leaf += 1
-        _add_tree(bins, others, tree, leaf_of, value, scores)
-        _add_tree(bins, test, tree, leaf_of, value, scores)
-        for node in range(size):
-            if tree[2][node] < 0:
-                tree[2][node] = -1 - leaf_of[node]
-        grown, roots[t + 1], first_leaf[t + 1] = t + 1, root + size, leaf
+        own = slice(root, root + most)
+        tree = nodes[0, own], nodes[1, own], nodes[2, own], starts, stops
+        some = rows, drawn[n_drawn:], columns[:n_columns]
+        size_of, leaves = (n_leaves, least * n_drawn / len(train)), (value, leaf_of, firsts[grown])
+        where = bins, n_bins, test
+        size, leaf = _plant(where, scores, some, moments, size_of, step, room, tree, leaves)
+        grown += 1
+        roots[grown], firsts[grown] = root + size, leaf
         if grown % every == 0:
             loss = _loss(scores, y, weights, test)
-            losses[t // every] = loss
+            losses[grown // every - 1] = loss
             waited = 0 if loss < best else waited + 1
             best = min(best, loss)
-            if waited == patience:
-                break
-    size, leaf = roots[grown], first_leaf[grown]
+    end = roots[grown]
     return (
-        feature[:size].copy(),
-        last[:size].copy(),
-        child[:size].copy(),
-        value[:leaf].copy(),
+        nodes[:, :end].copy(),
+        value[: firsts[grown]].copy(),
         roots[: grown + 1].copy(),
-        first_leaf[: grown + 1].copy(),
+        firsts[: grown + 1].copy(),
         losses[: grown // every].copy(),
     )
 

@@ -49,7 +49,7 @@ EARNED = {LINEAR, SOFT_LINEAR, BOOSTED}  # have no weight but what held-out rows
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
 RACED = ("forest", LINEAR, SOFT_LINEAR)
 KERNELS = ("kernel-softmax", "kernel-ridge")
-CLOSE = 1.1  # times the least error: members within it share the weight that is not learned
+NEAR_LEAST = 1.1  # times the least error: members within it share the weight that is not learned
 EQUAL_PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
 
 
@@ -258,7 +258,7 @@ class AutoInLDL(KernelDistributionEstimator):
         y, weights = data.y, data.weights
         errors = {name: error_of(y, each, weights) for name, each in held_out.items()}
         good = [name for name in held_out if errors[name] < errors[CONSTANT]]
-        close = [name for name in good if errors[name] < CLOSE * min(errors.values())]
+        close = [name for name in good if errors[name] < NEAR_LEAST * min(errors.values())]
         equal = [name for name in close if name not in EARNED] or close or [CONSTANT]
         self.weights_ = dict.fromkeys(held_out, 0.0) | dict.fromkeys(equal, 1 / len(equal))
         if self.weights == "learned" and good:

@@ -38,7 +38,7 @@ PAYS = 0.002  # share of the error that twice the landmarks must save
 MOST_SWEEPS, GAIN = 4, 5e-4  # share of the error that a sweep must save for another to follow
 DAMPINGS = (1.0, 30.0, 1000.0)  # of steps; the next one is tried where held-out rows lose
 FIRST_ALPHA = 0.1  # where the sample had no time to choose one
-MORE, MOST_CELLS = 4, 20_000_000  # times the rows for trees, up to so many features of all
+MORE, MOST_OF_FEATURES = 4, 20_000_000  # times the rows for trees, up to so many features of all
 MORE_PAYS = 0.005  # share of the error that they must save for yet more to follow
 
 
@@ -159,7 +159,7 @@ class AllRows:
         """
         curve, began, size = self.model.report_.curve, perf_counter(), len(self.learned.y)
         curve.append((BOOSTED, size, self._error(before)))
-        most = min(MOST_CELLS // self.judged.dense.shape[1], self.n - len(self.judged.y))
+        most = min(MOST_OF_FEATURES // self.judged.dense.shape[1], self.n - len(self.judged.y))
         rng = np.random.default_rng([self.learned.seed, 5])
         order = rng.choice(self.n, min(most + len(numbers), self.n), replace=False)
         order = order[~np.isin(order, numbers)]
@@ -170,7 +170,8 @@ class AllRows:
                 self.notes.cut(f"{BOOSTED} learned from {size} of {self.n} rows")
                 break
             size, start = int(times * size), perf_counter()
-            member = grow_alone(*self._more(order[: size - len(self.learned.y)]), self.judged)
+            more = self._more(order[: size - len(self.learned.y)])
+            member = grow_alone(more, self.learned, self.judged)
             found, seconds = member._degrees(self.judged.dense, None), perf_counter() - start
             curve.append((BOOSTED, size, self._error(found)))
             self.notes.say(f"{BOOSTED}, {size:,} rows: error {curve[-1][-1]:.5f}")
@@ -189,7 +190,7 @@ class AllRows:
         weights = more.arrays.get("sample_weight")
         if weights is not None:
             weights = np.append(learned.weights, weights.ravel())
-        return X, y, weights, learned
+        return X, y, weights
 
     def learn(self, held, before) -> Any:
         """Return the softmax of all rows but the rows `held`, or None.

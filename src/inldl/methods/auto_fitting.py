@@ -198,10 +198,9 @@ class Budget:
 
 
 class Race:
-    """Judge whether a member has a much larger error than its rival, and no stacking weight.
+    """Judge whether a member has a much larger error than a rival, and no stacking weight.
 
-    Both are judged at `data`, a `Prepared`; `theirs` are held-out predictions of the `rival`. If
-    it `ends`, the member is fitted for the race only, so that nothing follows.
+    Held-out predictions of the `rival` of `data` are `theirs`. If it `ends`, nothing follows.
     """
 
     def __init__(self, data, rival, theirs, ends=False):
@@ -308,18 +307,15 @@ class Fitting:
 
     def rules_out(self, name, other) -> bool:
         """Return whether a member errs so much, or was left out, that another one is, too."""
-        hopeless = self.errors.get(name, np.inf) > RULES_OUT * self.best[0]
+        found = self.errors.get(name, np.inf)
+        hopeless = self.best is not None and found > RULES_OUT * self.best[0]
         if hopeless:
             self.notes.add(f"As {name} errs much more than {self.best[1]}, {other} was left out.")
         return hopeless
 
     @cached_property
     def hopeless_kernel(self) -> bool:
-        """Whether the kernel that was chosen errs too much for its members to matter.
-
-        Its error is that of ridge regression on a few thousand rows, beside that of the best
-        member.
-        """
+        """Whether ridge regression on few rows errs too much for members with its kernel."""
         n, found = (
             min(ROWS_FOR_KERNEL, len(self.rows)),
             min(self.choice.errors.values(), default=0),
@@ -374,8 +370,8 @@ class Fitting:
             self.notes.add(f"Adds nothing to the others, so not used: {', '.join(light)}.")
         errors = [(*tried, error) for tried, error in self.choice.errors.items()]
         kernel = self.choice.kernel, self.choice.scale, errors
-        about = members, self._error(combined), self.notes.kept, self.curve
-        return AutoReport(len(y), *kernel, *about)
+        error = self._error(combined)
+        return AutoReport(len(y), *kernel, members, error, self.notes.kept, self.curve)
 
     def _error(self, predicted):
         return error_of(self.data.y, predicted, self.data.weights)

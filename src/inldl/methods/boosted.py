@@ -13,14 +13,18 @@ from inldl.methods.parameters import parameters
 from inldl.rows.density import mean_degrees
 from inldl.solvers.softmax import softmax
 
-MOST_TREES, EVERY, PATIENCE = 400, 10, 4  # rows judge each EVERY trees, and wait so often
+MOST_GROWN, EVERY, WAITS = 400, 10, 4  # rows judge each EVERY trees, and wait so often
 LEAVES, FEW_LEAVES = 31, 8  # of which held-out rows choose
 CHOOSE_LEAVES = 5000  # rows up to which they do; more can have many
 LEAST = 5.0  # rows of a leaf
 RATE, DAMPING, SHARE = 0.1, 5.0, 0.7  # of a Newton step; rows of the mean; of the rows, for a tree
 LEAST_MEAN, TINY = 1e-3, 1e-12  # degree of the mean that it starts from
 MOST_BINS, ROWS_PER_BIN, BINS_OF_ALL, FEWEST_BINS = 255, 16, 16_000, 32
-ALL_COLUMNS, OF_OTHERS, MOST_COLUMNS = 64, 4, 256  # that a tree looks at: a fourth of the others
+ALL_COLUMNS, OF_OTHERS, COLUMNS_OF_TREE = (
+    64,
+    4,
+    256,
+)  # that a tree looks at: a fourth of the others
 ROWS_FOR_BINS = 20_000
 FEWER_FOLDS = {3000: 3, 8000: 2}  # beyond so many rows: more rows need less of a mean
 
@@ -91,8 +95,8 @@ class Binned:
         )
         mean /= mean.sum()
         k = len(self.bins)
-        n_columns = min(k, ALL_COLUMNS + max(k - ALL_COLUMNS, 0) // OF_OTHERS, MOST_COLUMNS)
-        limits = MOST_TREES, n_leaves, LEAST, n_columns, EVERY, PATIENCE
+        n_columns = min(k, ALL_COLUMNS + max(k - ALL_COLUMNS, 0) // OF_OTHERS, COLUMNS_OF_TREE)
+        limits = MOST_GROWN, n_leaves, LEAST, n_columns, EVERY, WAITS
         rows = self.bins, self.n_bins, self.y, self.weights, (train, test)
         step = RATE, DAMPING * mean * (1 - mean) + TINY, SHARE, seed
         *nodes, losses = kernels.boost_softmax(*rows, np.log(mean), limits, step)
@@ -107,7 +111,7 @@ class Grown:
 
     def first(self, n_trees) -> BoostedTrees:
         """Return at most so many trees, which split features where bins end."""
-        feature, last, child, value, roots, leaves = self.nodes
+        (feature, last, child), value, roots, leaves = self.nodes
         n_trees = min(n_trees, len(roots) - 1)
         some = slice(roots[n_trees])
         parts = feature[some].copy(), self.edges[feature[some], last[some]], child[some].copy()
@@ -171,11 +175,13 @@ class Boosted(KernelDistributionEstimator):
         return np.mean([each.degrees(X) for each in self.models_], axis=0)
 
 
-def grow_alone(X, y, weights, about, judged) -> Boosted:
+def grow_alone(more, about, judged) -> Boosted:
     """Return the member that has learned from rows, and stopped by others that are `judged`.
 
-    `about` and `judged` are `Prepared`; the former has what the member knows of its rows.
+    `more` are their features, degrees and weights (or None). `about` and `judged` are `Prepared`;
+    the former has what the member knows of its rows.
     """
+    X, y, weights = more
     n, m = len(y), len(judged.y)
     if weights is not None:
         weights = np.append(weights, judged.weights)
