@@ -109,14 +109,14 @@ def test_the_first_split_is_the_best_of_all():
 
 def test_more_trees_add_up_and_raw_features_go_where_bins_go():
     bins, n_bins, y, weights = rows()
-    mean, everything = np.full(3, 1 / 3), np.arange(120)
+    mean, train, test = np.full(3, 1 / 3), np.arange(120), np.arange(0)
     limits = (7, 6, 4.0, 3, 1, 9)
     grown = kernels.boost_softmax(
         bins,
         n_bins,
         y,
         weights,
-        (everything, everything),
+        (train, test),
         np.log(mean),
         limits,
         (0.1, mean, 0.6, 3),
