@@ -31,7 +31,8 @@ ENOUGH = 1500  # known degrees, or sums of missing ones, to judge by
 NOT_LIGHT = 0.1  # beyond this weight it matters, whatever other rows may say
 FAR_BEHIND = 1.05  # times the error of its rival: more rows do not make up for it
 RULES_OUT = 1.5  # times the least error of a member, which others that are alike cannot repair
-HOPELESS = 0.3  # by how much the error of kernels on few rows is larger if none is worth a fit
+HOPELESS = 0.3  # by how much the error of kernels on few rows is larger if none is worth a fit,
+GAINED = 0.1  # and the power of more rows by which they may gain
 
 
 @dataclass
@@ -324,7 +325,7 @@ class Fitting:
             return False
         self.curve.append(("kernel ridge", n, found))
         gap = found / self.best[0] - 1
-        if gap < HOPELESS:
+        if 1 + gap < (1 + HOPELESS) * (len(self.rows) / n) ** GAINED:
             return False
         self.notes.add(
             f"On {n} rows the error of kernel ridge is {gap:.0%} larger than that of "
