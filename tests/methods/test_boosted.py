@@ -35,7 +35,7 @@ def test_jumps_are_learned_from_rows_with_holes():
 
 def test_a_fold_does_not_see_the_degrees_it_is_judged_by(monkeypatch):
     monkeypatch.setattr(boosted, "MOST_GROWN", EVERY)  # nothing to choose
-    monkeypatch.setattr(boosted, "FEW_LEAVES", boosted.LEAVES)
+    monkeypatch.setattr(boosted, "CHOOSE", 0)
     X, y, _ = steps(80)
     first = Boosted(random_state=0).fit(X, y)
     train, test = next(iter(KFold(5, shuffle=True, random_state=seed_from(0)).split(X)))

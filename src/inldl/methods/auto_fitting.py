@@ -31,8 +31,7 @@ ENOUGH = 1500  # known degrees, or sums of missing ones, to judge by
 NOT_LIGHT = 0.1  # beyond this weight it matters, whatever other rows may say
 FAR_BEHIND = 1.05  # times the error of its rival: more rows do not make up for it
 RULES_OUT = 1.5  # times the least error of a member, which others that are alike cannot repair
-HOPELESS = 0.3  # by how much the error of kernels on few rows is larger if none is worth a fit,
-GAINED = 0.1  # and the power of more rows by which they may gain
+HOPELESS, GAINED = 0.3, 0.1  # share by which kernels err too much; the power of rows they may gain
 
 
 @dataclass
@@ -307,7 +306,7 @@ class Fitting:
         return held_out
 
     def rules_out(self, name, other) -> bool:
-        """Return whether a member errs so much, or was left out, that another one is, too."""
+        """Return whether a member errs so much that another one is left out, too."""
         found = self.errors.get(name, np.inf)
         hopeless = self.best is not None and found > RULES_OUT * self.best[0]
         if hopeless:

@@ -14,17 +14,14 @@ from inldl.rows.density import mean_degrees
 from inldl.solvers.softmax import softmax
 
 MOST_GROWN, EVERY, WAITS = 400, 10, 4  # rows judge each EVERY trees, and wait so often
-LEAVES, FEW_LEAVES = 31, 8  # of which held-out rows choose
-CHOOSE_LEAVES = 5000  # rows up to which they do; more can have many
+# Leaves, rows of the mean that damp steps, and columns that a tree looks at: so many, and one in
+# so many of the others. Held-out rows choose, up to CHOOSE rows; more rows can be bold.
+BOLD, CALM, CHOOSE = (31, 5.0, 64, 4), (8, 50.0, 16, 5), 5000
 LEAST = 5.0  # rows of a leaf
-RATE, DAMPING, SHARE = 0.1, 5.0, 0.7  # of a Newton step; rows of the mean; of the rows, for a tree
+RATE, SHARE = 0.1, 0.7  # of a Newton step; of the rows, for a tree
 LEAST_MEAN, TINY = 1e-3, 1e-12  # degree of the mean that it starts from
 MOST_BINS, ROWS_PER_BIN, BINS_OF_ALL, FEWEST_BINS = 255, 16, 16_000, 32
-ALL_COLUMNS, OF_OTHERS, COLUMNS_OF_TREE = (
-    64,
-    4,
-    256,
-)  # that a tree looks at: a fourth of the others
+MOST_TRIED = 256  # columns of a tree
 ROWS_FOR_BINS = 20_000
 FEWER_FOLDS = {3000: 3, 8000: 2}  # beyond so many rows: more rows need less of a mean
 
@@ -88,17 +85,18 @@ class Binned:
         for i, edges in enumerate(found):
             self.bins[i], self.edges[i, : len(edges)] = np.searchsorted(edges, X[:, i]), edges
 
-    def grow(self, train, test, seed, n_leaves=LEAVES) -> tuple["Grown", np.ndarray]:
+    def grow(self, train, test, seed, how=BOLD) -> tuple["Grown", np.ndarray]:
         """Return trees that learn from some rows, and their losses at others."""
         mean = np.maximum(
             np.nan_to_num(mean_degrees(self.y[train], self.weights[train])), LEAST_MEAN
         )
         mean /= mean.sum()
         k = len(self.bins)
-        n_columns = min(k, ALL_COLUMNS + max(k - ALL_COLUMNS, 0) // OF_OTHERS, COLUMNS_OF_TREE)
+        n_leaves, damping, some, one_in = how
+        n_columns = min(k, some + max(k - some, 0) // one_in, MOST_TRIED)
         limits = MOST_GROWN, n_leaves, LEAST, n_columns, EVERY, WAITS
         rows = self.bins, self.n_bins, self.y, self.weights, (train, test)
-        step = RATE, DAMPING * mean * (1 - mean) + TINY, SHARE, seed
+        step = RATE, damping * mean * (1 - mean) + TINY, SHARE, seed
         *nodes, losses = kernels.boost_softmax(*rows, np.log(mean), limits, step)
         return Grown(mean, nodes, self.edges), losses
 
@@ -150,19 +148,19 @@ class Boosted(KernelDistributionEstimator):
 
     The rows are cut into folds, five up to 3000 rows, then three, and two beyond 8000; each of as
     many models predicts the fold whose degrees it has not seen. Held-out rows choose the number
-    of trees, and how many leaves these have; the mean of the models predicts new rows.
+    of trees, and how bold they are; the mean of the models predicts new rows.
     """
 
     def _train(self, data):
         X, n = as_single(data.dense), len(data.y)
         binned = Binned(X, data.y, data.weights, data.seed)
         folds = [(train, test, seed) for seed, train, test, _ in data.folds(_most_folds(n))]
-        grown, n_leaves = [binned.grow(*folds[0])], LEAVES
-        if n <= CHOOSE_LEAVES:
-            few = binned.grow(*folds[0], FEW_LEAVES)
-            if few[1].min() < grown[0][1].min():
-                grown, n_leaves = [few], FEW_LEAVES
-        each = partial(binned.grow, n_leaves=n_leaves)
+        grown, how = [binned.grow(*folds[0])], BOLD
+        if n <= CHOOSE:
+            calm = binned.grow(*folds[0], CALM)
+            if calm[1].min() < grown[0][1].min():
+                grown, how = [calm], CALM
+        each = partial(binned.grow, how=how)
         threads = Parallel(n_jobs=self.n_jobs, prefer="threads")
         grown += threads(delayed(each)(*fold) for fold in folds[1:])
         count = best_count([losses for _, losses in grown])
