@@ -1,4 +1,4 @@
-"""What the boosted member of AutoInLDL gains on a few hundred rows: a table of docs/auto.md.
+"""What the boosted member of AutoInLDL gains on a few hundred rows.
 
     python benchmarks/small_sets.py [--sets Natural_Scene emotion6 ...] [--draws 3]
 
@@ -23,7 +23,7 @@ SHARED = ("Natural_Scene", "emotion6", "SCUT_FBP", "Movie", "SBU_3DFE", "Yeast_h
 TABLES = ("counties", "films", "meals", "italy")
 DRAWS = ((0.1, 1), (0.1, 3), (0.5, 2))  # rate, seed
 TRAIN, TEST, FEATURES = 288, 1000, 128
-OTHERS = ("kernel-softmax", "kernel-ridge", "forest", "linear-ridge")
+OTHERS = ("kernel-softmax", "kernel-ridge", "forest", "linear-ridge", "linear-softmax")
 
 
 def dataset(name):

@@ -160,9 +160,11 @@ def test_boosted_trees_that_are_none(tmp_path, named_data):
     save_model(model, tmp_path / "good")
     load_model(tmp_path / "good")
     changes = {
-        "feature": [lambda a: a + 10**6, lambda a: -1 - a, lambda a: a[:, :-1], lambda a: a * 0.5],
-        "threshold": [lambda a: a[:-1], lambda a: a[:, :-1]],
-        "value": [lambda a: a[:, :-1], lambda a: a[:-1], lambda a: a[..., :-1]],
+        "feature": [lambda a: a + 10**6, lambda a: -1 - a, lambda a: a[:-1], lambda a: a * 0.5],
+        "threshold": [lambda a: a[:-1], lambda a: a[None]],
+        "child": [lambda a: a + 10**6, lambda a: a * 0, lambda a: a - 10**6, lambda a: a[:-1]],
+        "roots": [lambda a: a + 1, lambda a: a[:-1], lambda a: a[:1], lambda a: a[::-1]],
+        "value": [lambda a: a[:, :-1], lambda a: a[:-1], lambda a: a[..., None]],
         "mean": [lambda a: a[:-1], lambda a: a[None]],
     }
     for name, some in changes.items():

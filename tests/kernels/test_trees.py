@@ -62,32 +62,3 @@ def test_the_same_trees_in_every_thread(curved):
         np.testing.assert_array_equal(each, found[0])
     other = ExtraTrees(X, y, n_trees=10, seed=4).predict(X)
     assert not np.array_equal(other, found[0])
-
-
-def test_boosted_leaves_take_damped_newton_steps():
-    """One tree on all rows: its leaves are what the formula says, and rows get their leaf's."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 5)).astype(np.float32)
-    y = rng.dirichlet(np.ones(3), 120)
-    y[::3, 1] = np.nan
-    weights, mean = rng.uniform(0.5, 2, 120), np.array([0.2, 0.3, 0.5])
-    columns = np.ascontiguousarray(X.T)
-    trees, step = (1, 3, 2, 4), (0.5, 6.0, 1.0)
-    grown = kernels.boost_softmax(columns, y, weights, mean, trees, step, 0)
-    feature, threshold, value = (part[0] for part in grown)
-    leaf = np.zeros(120, int)
-    for _ in range(3):
-        leaf = 2 * leaf + 1 + (X[np.arange(120), feature[leaf]] > threshold[leaf])
-    leaf -= 7
-    assert len(np.unique(leaf)) >= 4
-    expected = np.where(np.isnan(y), 1 - np.nansum(y, axis=1, keepdims=True), y)
-    up = weights[:, None] * (expected - mean)
-    down = weights[:, None] * np.where(np.isnan(y), 0, mean * (1 - mean))
-    for each in np.unique(leaf):
-        mine = leaf == each
-        assert mine.sum() >= 4
-        newton = up[mine].sum(axis=0) / (down[mine].sum(axis=0) + 6 * mean * (1 - mean))
-        np.testing.assert_allclose(value[each], np.clip(0.5 * newton, -1, 1), atol=1e-9)
-    scores = np.zeros((120, 3))
-    kernels.add_boosted(X, *grown, scores)
-    np.testing.assert_allclose(scores, value[leaf])

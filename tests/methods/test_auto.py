@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.neighbors import KNeighborsRegressor
 
 from inldl import AutoInLDL, TableModel, WInLDL, evaluate, hide
 from inldl.datasets import make_distributions
-from inldl.methods import ConstantLDL, KernelRidgeLDL, auto
+from inldl.methods import ConstantLDL, KernelRidgeLDL
 from inldl.methods import auto_fitting as _auto_fitting
 from inldl.rows.partial import PartialRows
 from inldl.solvers.softmax import softmax
@@ -17,11 +19,12 @@ from inldl.solvers.softmax import softmax
 nan = np.nan
 
 
-def curved(n=300, rate=0.4, seed=0):
+def curved(n=300, rate=0.4, seed=0, noise=0.0):
     """Return distributions that no linear function predicts, with holes, and without."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-2, 2, size=(n, 3))
-    y = softmax(2 * np.column_stack([np.sin(3 * X[:, 0]), X[:, 1] ** 2, X[:, 2], np.zeros(n)]))
+    scores = 2 * np.column_stack([np.sin(3 * X[:, 0]), X[:, 1] ** 2, X[:, 2], np.zeros(n)])
+    y = softmax(scores + noise * rng.normal(size=scores.shape))
     return X, hide(y, rate, random_state=seed), y
 
 
@@ -68,19 +71,23 @@ def test_learned_weights_are_on_the_way_to_the_best(fitted):
     assert "linear-ridge" not in fitted.members_  # of no weight here
     weights = [fitted.weights_[name] for name in fitted.members_]
     observed = seen.sum()
-    equal = np.array([name != "boosted" for name in fitted.members_]) / 3
+    equal = np.array([name == "kernel-softmax" for name in fitted.members_])  # others err more
     expected = (observed * found.x + 1000 * equal) / (observed + 1000)
     np.testing.assert_allclose(weights, expected, atol=2e-3)
     equal = clone(fitted).set_params(weights="equal").fit(X, y)
-    assert list(equal.weights_.values()) == [0, 1 / 3, 1 / 3, 1 / 3, 0, 0]
+    assert [name for name, weight in equal.weights_.items() if weight] == ["kernel-softmax"]
+    three = ("kernel-ridge", "forest", "linear-ridge")
+    assert sorted(AutoInLDL(three, "equal").fit(X[:60], y[:60]).weights_.values())[-1] >= 0.5
     with pytest.raises(ValueError, match="weights must be one of 'learned', 'equal'"):
         AutoInLDL(weights="best").fit(X, y)
 
 
-def test_intervals_hold_what_they_promise(fitted):
-    X, _, truth = curved(600, seed=1)
+def test_intervals_hold_what_they_promise():
+    X, y, _ = curved(noise=0.3)
+    model = AutoInLDL(random_state=0).fit(X, y)
+    X, _, truth = curved(600, seed=1, noise=0.3)
     for coverage in (0.5, 0.9):
-        lower, upper = fitted.predict_interval(X, coverage)
+        lower, upper = model.predict_interval(X, coverage)
         inside = np.mean((lower <= truth) & (truth <= upper))
         assert inside == pytest.approx(coverage, abs=0.05)
 
@@ -89,14 +96,17 @@ def test_report(fitted):
     _, y, _ = curved()
     report = fitted.report_
     assert report.rows == 300
-    assert report.kernel == fitted.members_["forest"].kernel_
+    assert report.kernel == fitted.members_["kernel-ridge"].kernel_
     assert report.members["kernel-ridge"].chosen == {
         "alpha": fitted.members_["kernel-ridge"].alpha_
     }
     rmse = np.sqrt(np.nanmean((fitted.held_out_ - y) ** 2))
     assert report.error == pytest.approx(rmse, rel=0.05)
     assert report.error < report.members["constant-mean"].error / 2
-    assert report.notes == ["Adds nothing to the others, so not used: linear-ridge, boosted."]
+    assert report.notes == [
+        "As linear-ridge errs much more than kernel-softmax, linear-softmax was left out.",
+        "Adds nothing to the others, so not used: forest, linear-ridge.",
+    ]
     text = str(report)
     for word in ("kernel-ridge", "alpha=", "constant-mean", "combined", report.kernel):
         assert word in text
@@ -117,8 +127,8 @@ def test_members_can_be_fewer():
     model = AutoInLDL("kernel-softmax", random_state=0).fit(X, y)
     assert list(model.members_) == ["kernel-softmax"]
     assert model.weights_["kernel-softmax"] > 0.9
-    for members in ("trees", ("forest", "forest"), ()):
-        with pytest.raises(ValueError, match="members must be some of 'linear-ridge', "):
+    for members in ("trees", ("forest", "forest"), (), 3):
+        with pytest.raises(ValueError, match="members must be some of 'boosted', "):
             AutoInLDL(members).fit(X, y)
 
 
@@ -127,28 +137,44 @@ def test_verbose_says_what_is_done(capsys):
     AutoInLDL(random_state=0, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert "kernel of scale" in lines[0]
-    assert "forest: held-out error" in lines[3]
-    assert "linear-ridge: held-out error" in lines[4]
-    assert "boosted: held-out error" in lines[5]
-    assert "linear-ridge" in lines[6]  # of no weight
-    assert len(lines) == 7
+    names = ["boosted", "kernel-softmax", "kernel-ridge", "forest", "linear-ridge"]
+    for name, line in zip(names, lines[1:], strict=False):
+        assert f"{name}: held-out error" in line
+    assert "linear-softmax was left out" in lines[6]
+    assert "Adds nothing to the others" in lines[7]
+    assert len(lines) == 8
 
 
-def test_boosted_trees_are_for_few_rows(monkeypatch):
-    X, y, _ = curved(100)
-    monkeypatch.setattr(auto, "BOOSTED_ROWS", 99)
-    model = AutoInLDL(("kernel-ridge", "boosted"), random_state=0).fit(X, y)
-    assert list(model.report_.members) == ["constant-mean", "kernel-ridge"]
-    assert any("boosted is for at most 99 rows" in note for note in model.report_.notes)
-    alone = AutoInLDL("boosted", random_state=0).fit(X, y)
-    assert list(alone.members_) == ["boosted"]
+def test_regressors_are_members_too():
+    X, y, _truth = curved(150)
+    y[:, 1] = np.where(np.arange(150) == 7, y[:, 1], np.nan)  # in most folds without a degree
+    members = ("kernel-softmax", KNeighborsRegressor(3), ExtraTreesRegressor(20))
+    model = AutoInLDL(members, random_state=0).fit(X, y)
+    names = ["kernel-softmax", "KNeighborsRegressor", "ExtraTreesRegressor"]
+    assert list(model.report_.members)[1:] == names
+    again = AutoInLDL(clone(model).members, random_state=0, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    alone = AutoInLDL(KNeighborsRegressor(3), random_state=0).fit(X, y)
+    assert list(alone.members_) == ["KNeighborsRegressor"]
+    for wrong in ((KNeighborsRegressor(), KNeighborsRegressor()), (3,), KNeighborsRegressor):
+        with pytest.raises(ValueError, match="and regressors, each once, got"):
+            AutoInLDL(wrong).fit(X, y)
 
 
-@pytest.mark.parametrize(
-    ("n_features", "rows"), [(0, 600), (30, 600), (168, 1680), (300, 2000), (5000, 600)]
-)
-def test_boosted_trees_are_for_more_rows_of_more_features(n_features, rows):
-    assert auto._most_boosted(n_features) == rows
+def test_few_rows_show_which_members_are_hopeless(monkeypatch):
+    """Where labels jump, kernels get no time, and the report says why."""
+    monkeypatch.setattr(_auto_fitting, "RACE", 100)
+    monkeypatch.setattr(_auto_fitting, "ROWS_FOR_KERNEL", 100)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(600, 6))
+    y = np.where(np.sign(X[:, :2]).prod(axis=1, keepdims=True) > 0, [[0.8, 0.2]], [[0.3, 0.7]])
+    model = AutoInLDL(random_state=0).fit(X, y)
+    report = model.report_
+    assert list(report.members) == ["constant-mean", "boosted"]
+    assert next(name for name, *_ in report.curve) == "kernel ridge"
+    assert any("members with kernels were left out" in note for note in report.notes)
+    assert "With fewer rows: kernel ridge 100 rows " in str(report)
+    assert report.error < report.curve[0][-1] / 2
 
 
 def linear(n=300, k=40):
@@ -187,13 +213,16 @@ def test_features_become_quantiles_where_that_helps():
 
 def test_a_costly_member_that_falls_behind_is_not_fitted(monkeypatch):
     monkeypatch.setattr(_auto_fitting, "RACE", 100)
+    monkeypatch.setattr(_auto_fitting, "RACE_OF_EACH", 1)
     X, y, _ = linear()
     model = AutoInLDL(random_state=0).fit(X, y)
     assert "forest" not in model.weights_
     assert "rows the error of forest is" in str(model.report_)
     X = np.random.default_rng(0).uniform(-1, 1, size=(210, 15))  # one feature tells, in steps
     y = softmax(np.column_stack([4.0 * (X[:, 0] > 0.3), 4.0 * (X[:, 0] < -0.3), np.ones(210)]))
-    assert "forest" in AutoInLDL(random_state=0).fit(X, hide(y, 0.3, random_state=0)).weights_
+    members = ("kernel-softmax", "kernel-ridge", "forest")
+    model = AutoInLDL(members, random_state=0).fit(X, hide(y, 0.3, random_state=0))
+    assert "forest" in model.weights_
 
 
 # --- honest where there is nothing to learn -----------------------------------------------------
@@ -316,8 +345,10 @@ def test_a_budget_takes_rows(monkeypatch):
     monkeypatch.setattr(_auto_fitting.Budget, "rows", rows)
     with pytest.warns(UserWarning, match="kernel-ridge was fitted to about 600 of 1500 rows"):
         model = AutoInLDL(time_budget=1.0, random_state=0).fit(X, y)
-    assert [share for _, share in asked] == pytest.approx([0.2, 1 / 4, 1 / 3, 1 / 2, 1])
-    assert [m.rows for m in model.report_.members.values()] == [1500, 1500, 600, 600, 600]
+    shares = [0.2, 1 / 6, 1 / 5, 1 / 4, 1 / 3, 1 / 2]
+    assert [share for _, share in asked] == pytest.approx(shares)
+    taken = [1500, 1500, 600, 600, 600, 600]
+    assert [m.rows for m in model.report_.members.values()] == taken
     assert_distributions(model.held_out_, y.shape)
     assert evaluate(truth, model.held_out_)["cosine"] > 0.97
 

@@ -287,9 +287,36 @@ def test_bounds_are_used_in_the_sample():
     assert model.held_out_.shape == (MOST, 3)
 
 
+def test_trees_learn_from_more_rows_as_long_as_it_pays(tmp_path):
+    """Labels jump, which takes rows to learn."""
+    steps = softmax(2.0 * np.sign(np.column_stack([X[:, 0] * X[:, 1], X[:, 2], 0 * X[:, 0]])))
+    y = hide(steps, 0.4, random_state=0).astype(np.float32)
+    model = auto(members="boosted").fit(X, y)
+    report = model.report_
+    assert [rows for _, rows, _ in report.curve[:2]] == [640, 2560]
+    assert report.curve[1][-1] < 0.9 * report.curve[0][-1]
+    assert report.members["boosted"].rows in [rows for _, rows, _ in report.curve]
+    assert report.error == min(error for *_, error in report.curve)
+    held = model.held_out_rows_
+    np.testing.assert_allclose(model.held_out_, model.predict(X[held]), atol=0.05)
+    save_model(model, tmp_path / "model.inldl")
+    again = load_model(tmp_path / "model.inldl").predict(NEW)
+    np.testing.assert_array_equal(again, model.predict(NEW))
+    lazy = auto(members="boosted").fit(da.from_array(X, (1500, 3)), da.from_array(y, (1500, 3)))
+    assert lazy.report_.members["boosted"].rows > 640
+    weights = (X[:, 2] > 0).astype(
+        float
+    )  # of these rows, all with one sign, nothing else is known
+    weighted = auto(members="boosted").fit(X, y, sample_weight=weights).predict(NEW)
+    expected = softmax(
+        2.0 * np.sign(np.column_stack([NEW[:, 0] * NEW[:, 1], abs(NEW[:, 2]), 0 * NEW[:, 0]]))
+    )
+    assert np.abs(weighted - expected).mean() < 0.03
+
+
 def test_members_that_cannot_learn_from_all_rows_learn_from_the_sample():
     model = auto(members="kernel-ridge").fit(X, Y)
-    assert "only kernel-softmax can learn from more" in str(model.report_)
+    assert "only kernel-softmax and boosted can learn from more" in str(model.report_)
     numbers = model.held_out_rows_
     alone = KernelRidgeLDL(random_state=0).fit(X[numbers], Y[numbers])
     assert model.members_["kernel-ridge"].alpha_ == alone.alpha_

@@ -3,6 +3,7 @@
 from inldl.lazy import lazy_names
 
 _KERNELS = {
+    "boosting": ("add_boosted", "boost_softmax"),
     "compile": ("lane_count",),
     "flows": ("bridges", "room_around", "round_flow", "settle_flow"),
     "loops": (
@@ -16,7 +17,7 @@ _KERNELS = {
         "weighted_simplex_columns",
     ),
     "simplex": ("project_columns", "winldl_step"),
-    "trees": ("ExtraTrees", "add_boosted", "boost_softmax", "forest_mean", "grow_forest"),
+    "trees": ("ExtraTrees", "forest_mean", "grow_forest"),
 }
 __getattr__, __dir__, __all__ = lazy_names(
     __name__, {name: f"{__name__}.{home}" for home, names in _KERNELS.items() for name in names}

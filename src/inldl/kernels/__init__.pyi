@@ -1,5 +1,7 @@
 """Names of the package, for type checkers; see tests/helpers/stubs.py."""
 
+from inldl.kernels.boosting import add_boosted as add_boosted
+from inldl.kernels.boosting import boost_softmax as boost_softmax
 from inldl.kernels.compile import lane_count as lane_count
 from inldl.kernels.flows import bridges as bridges
 from inldl.kernels.flows import room_around as room_around
@@ -16,7 +18,5 @@ from inldl.kernels.loops import weighted_simplex_columns as weighted_simplex_col
 from inldl.kernels.simplex import project_columns as project_columns
 from inldl.kernels.simplex import winldl_step as winldl_step
 from inldl.kernels.trees import ExtraTrees as ExtraTrees
-from inldl.kernels.trees import add_boosted as add_boosted
-from inldl.kernels.trees import boost_softmax as boost_softmax
 from inldl.kernels.trees import forest_mean as forest_mean
 from inldl.kernels.trees import grow_forest as grow_forest

@@ -10,18 +10,19 @@ import numpy as np
 from inldl.engines import open_rows
 from inldl.methods.auto_all_rows import fit_large, is_large
 from inldl.methods.auto_fitting import (
+    BOOSTED,
     CONSTANT,
     LIGHTEST,
-    RIVAL,
     Fitting,
     stacking_weights,
 )
+from inldl.methods.boosted import Boosted
 from inldl.methods.kernel_base import MECHANISM_NOTES, KernelDistributionEstimator, error_of
 from inldl.methods.members import (
-    Boosted,
     ForestLDL,
     KernelRidgeLDL,
     KernelSoftmaxLDL,
+    OwnRegressor,
     scale_ratios,
 )
 from inldl.methods.parameters import Known, Seconds, check_parameters, parameters
@@ -32,22 +33,23 @@ from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
 from inldl.solvers.masked_ridge import leave_one_out
 
-MEMBERS = {
-    "linear-ridge": KernelRidgeLDL,
-    "kernel-ridge": KernelRidgeLDL,
+MEMBERS = {  # in the order in which they are fitted
+    BOOSTED: Boosted,
     "kernel-softmax": KernelSoftmaxLDL,
+    "kernel-ridge": KernelRidgeLDL,
     "forest": ForestLDL,
-    "boosted": Boosted,
+    "linear-ridge": KernelRidgeLDL,
+    "linear-softmax": KernelSoftmaxLDL,
 }
-LINEAR, BOOSTED = "linear-ridge", "boosted"
+LINEAR, SOFT_LINEAR = "linear-ridge", "linear-softmax"
 POWERS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)  # that recalibration tries
 LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75)
 RECALIBRATION_ROWS = 5000  # more would not change the choice among so few
-EARNED = {LINEAR, BOOSTED}  # have no weight but what held-out rows give them
-BOOSTED_ROWS = 600  # rows up to which the boosted trees are grown, whatever the features
-FOR_EACH, CELLS = 10, 600_000  # or rows for each feature, if there are no more cells of features
+EARNED = {LINEAR, SOFT_LINEAR, BOOSTED}  # have no weight but what held-out rows give them
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
-RACED = ("forest", LINEAR)
+RACED = ("forest", LINEAR, SOFT_LINEAR)
+KERNELS = ("kernel-softmax", "kernel-ridge")
+NEAR_LEAST = 1.1  # times the least error: members within it share the weight that is not learned
 EQUAL_PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
 
 
@@ -86,21 +88,23 @@ class AutoInLDL(KernelDistributionEstimator):
     """Predict distributions with no parameter to set.
 
     It is a weighted mean of models that err in different ways: a kernel ridge regression, a
-    softmax regression on kernel features, extra trees on completed distributions, a linear ridge
-    regression and, with few rows, a softmax boosted by small trees. The kernel, all
+    softmax regression on kernel features, extra trees on completed distributions, linear ridge and
+    softmax regressions, and a softmax boosted by trees. The kernel, all
     penalties, and whether features are mapped to normal quantiles, are chosen by predictions of
     rows that were held out, at their observed degrees and at the sum of the others. A member that
-    predicts held-out rows worse than the constant mean is left out, and so are trees that fall far
-    behind on 1000 of many rows. If small degrees are missing more often than large ones, or only
-    the largest are recorded, holes are first filled with what is expected of them: see Notes.
+    predicts held-out rows worse than the constant mean is left out, and so are those that a few of
+    many rows show to fall far behind. If small degrees are missing more often than large ones, or
+    only the largest are recorded, holes are first filled with what is expected of them: see Notes.
 
     Parameters
     ----------
-    members : sequence of str
-        Which models to average; by default "kernel-softmax", "kernel-ridge", "forest",
-        "linear-ridge" and "boosted". "kernel-softmax" alone takes a third of the time.
+    members : sequence of str or regressor
+        Which models to average: by default "kernel-softmax", "kernel-ridge", "forest",
+        "linear-ridge", "linear-softmax" and "boosted". Any regressor of scikit-learn can be one
+        too, and is named by its class; it learns each label from the rows in which it is observed.
     weights : {"learned", "equal"}, default="learned"
-        "equal" is the plain mean of the first three members. "learned" goes from there
+        "equal" is the plain mean of the first three members and of regressors, or of those whose
+        error is within 10% of the least. "learned" goes from there
         towards the non-negative weights, also for the constant mean, that predict held-out rows
         best: half way with 1000 observed degrees, further with more.
     recalibrate : str or None, default=None
@@ -140,8 +144,9 @@ class AutoInLDL(KernelDistributionEstimator):
     Rows may be in memory, on disk (mapped files from 256 MB on, arrays of Zarr and HDF5) or in
     Dask collections, and stay there. Beyond 100000 rows all choices are made on a random sample of
     as many, of which a fifth is held out. Then the softmax regression learns from all other rows,
-    with more landmarks if held-out rows gain by it (`inldl.solvers.landmark_kernel`); the other
-    members stay those of the sample. Nothing but the sample is used if degrees have bounds, are
+    with more landmarks if held-out rows gain by it (`inldl.solvers.landmark_kernel`), and the
+    boosted trees from four times as many, as long as that pays; the other members stay those of
+    the sample. Nothing but the sample is used if degrees have bounds, are
     missing because of their size, or only their ratios are known.
 
     The sums of rows tell whether degrees are missing because of their size, and `report_` says so.
@@ -159,7 +164,14 @@ class AutoInLDL(KernelDistributionEstimator):
     1.0
     """
 
-    members: object = ("kernel-softmax", "kernel-ridge", "forest", "linear-ridge", "boosted")
+    members: object = (
+        "kernel-softmax",
+        "kernel-ridge",
+        "forest",
+        "linear-ridge",
+        "linear-softmax",
+        "boosted",
+    )
     weights: Literal["learned", "equal"] = "learned"
     recalibrate: Annotated[str | None, partial(check_choice, choices=METRICS)] = None
     time_budget: Seconds = None
@@ -168,12 +180,12 @@ class AutoInLDL(KernelDistributionEstimator):
 
     def _check_parameters(self):
         check_parameters(self)
-        names = self._names()
-        unknown = [name for name in names if name not in MEMBERS]
-        if unknown or not names or len(set(names)) < len(names):
+        given = self._given()
+        good = all(name in MEMBERS or _is_regressor(each) for name, each in given.items())
+        if not given or not good:
             raise ValueError(
-                f"members must be some of {', '.join(map(repr, MEMBERS))}, each once, got "
-                f"{self.members!r}."
+                f"members must be some of {', '.join(map(repr, MEMBERS))} and regressors, each "
+                f"once, got {self.members!r}."
             )
 
     def _fit(self, X, y, sample_weight, groups=None, **limits):
@@ -197,13 +209,12 @@ class AutoInLDL(KernelDistributionEstimator):
         data, self.columns_ = fitting.data, fitting.data.columns
         held_out, self.members_ = {CONSTANT: _held_out_mean(data)}, {}
         members = self._unfitted(choice, data.seed)
-        most = _most_boosted(data.dense.shape[1])
-        if BOOSTED in members and len(data.y) > most and len(members) > 1:
-            del members[BOOSTED]
-            fitting.notes.add(f"{BOOSTED} is for at most {most} rows here, so it was left out.")
         for i, (name, member) in enumerate(members.items()):
-            rival = members.get(RIVAL) if name in RACED else None
-            found = fitting.fit(name, member, 1 / (len(members) - i), rival)
+            if name in KERNELS and fitting.hopeless_kernel:
+                continue
+            if name == SOFT_LINEAR and LINEAR in members and fitting.rules_out(LINEAR, name):
+                continue
+            found = fitting.fit(name, member, 1 / (len(members) - i), name in RACED)
             if found is not None:
                 self.members_[name], held_out[name] = member, found
         if data.mechanism in MECHANISM_NOTES:
@@ -219,17 +230,26 @@ class AutoInLDL(KernelDistributionEstimator):
     def _unfitted(self, choice, seed):
         """Return the members by name, with the kernel that was chosen for all of them."""
         shared = {"random_state": seed, "n_jobs": self.n_jobs}
-        made = {name: MEMBERS[name](**shared) for name in self._names()}
+        given = self._given()
+        made = {name: kind(**shared) for name, kind in MEMBERS.items() if name in given}
         for name in made.keys() - {BOOSTED}:
             made[name].set_params(kernel=choice.kernel, scale=choice.scale)
         for name in made.keys() & BY_RIDGE:
             made[name].set_params(alpha=choice.alpha)
-        if LINEAR in made:
-            made[LINEAR].set_params(kernel="linear")
-        return made
+        for name in made.keys() & {LINEAR, SOFT_LINEAR}:
+            made[name].set_params(kernel="linear")
+        others = {name: each for name, each in given.items() if name not in MEMBERS}
+        return made | {name: OwnRegressor(each, **shared) for name, each in others.items()}
+
+    def _given(self):
+        """Return what `members` has, by name; regressors by that of their class."""
+        many = isinstance(self.members, (list, tuple))
+        given = list(self.members) if many else [self.members]
+        named = {e if isinstance(e, str) else type(e).__name__: e for e in given}
+        return named if len(named) == len(given) else {}
 
     def _names(self):
-        return [self.members] if isinstance(self.members, str) else list(self.members)
+        return list(self._given())
 
     def _combine(self, data, held_out, of=None):
         """Weigh the members that beat the constant mean; it gets all the weight if none does.
@@ -239,7 +259,8 @@ class AutoInLDL(KernelDistributionEstimator):
         y, weights = data.y, data.weights
         errors = {name: error_of(y, each, weights) for name, each in held_out.items()}
         good = [name for name in held_out if errors[name] < errors[CONSTANT]]
-        equal = [name for name in good if name not in EARNED] or good or [CONSTANT]
+        close = [name for name in good if errors[name] < NEAR_LEAST * min(errors.values())]
+        equal = [name for name in close if name not in EARNED] or close or [CONSTANT]
         self.weights_ = dict.fromkeys(held_out, 0.0) | dict.fromkeys(equal, 1 / len(equal))
         if self.weights == "learned" and good:
             seen = ~np.isnan(data.known)
@@ -277,9 +298,8 @@ class AutoInLDL(KernelDistributionEstimator):
         return sum(self.weights_[name] * part for name, part in parts.items())
 
 
-def _most_boosted(n_features):
-    """Return the largest number of rows for which boosted trees are grown."""
-    return max(BOOSTED_ROWS, min(FOR_EACH * n_features, CELLS // max(n_features, 1)))
+def _is_regressor(each):
+    return hasattr(each, "fit") and hasattr(each, "predict") and not isinstance(each, type)
 
 
 def _held_out_mean(data):

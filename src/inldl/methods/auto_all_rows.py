@@ -11,12 +11,21 @@ from joblib import effective_n_jobs
 from inldl.engines import is_outside_memory
 from inldl.engines.base import one_blas_thread
 from inldl.methods import auto_fitting as _auto_fitting
-from inldl.methods.auto_fitting import CONSTANT, Budget, MemberReport, Notes, predict_prepared
+from inldl.methods.auto_fitting import (
+    BOOSTED,
+    CONSTANT,
+    Budget,
+    MemberReport,
+    Notes,
+    predict_prepared,
+)
+from inldl.methods.boosted import grow_alone
 from inldl.methods.kernel_base import MECHANISM_NOTES, error_of
 from inldl.methods.kernel_features import FOLDS, draw_sample
 from inldl.progress import RowCounter
 from inldl.randomness import seed_from
 from inldl.rows.checks import check_degrees, degree_facts
+from inldl.rows.partial import PartialRows
 from inldl.solvers.landmark_kernel import KernelSweeps, LandmarkKernel, Sample
 from inldl.uncertainty.heldout import numbered_folds
 
@@ -30,6 +39,8 @@ PAYS = 0.002  # share of the error that twice the landmarks must save
 MOST_SWEEPS, GAIN = 4, 5e-4  # share of the error that a sweep must save for another to follow
 DAMPINGS = (1.0, 30.0, 1000.0)  # of steps; the next one is tried where held-out rows lose
 FIRST_ALPHA = 0.1  # where the sample had no time to choose one
+MORE, MOST_OF_FEATURES = 4, 20_000_000  # times the rows for trees, up to so many features of all
+MORE_PAYS = 0.005  # share of the error that they must save for yet more to follow
 
 
 def is_large(X, y, sample_weight=None) -> bool:
@@ -63,7 +74,7 @@ def fit_large(model, rows, header, groups=None) -> Any:
         data = replace(data, started=started, fold=fold)
         reason = _why_sample_only(model, n, data, partial)
         if reason is None:
-            held = _learn_from_all(model, rows, sample, data)
+            held = _learn_from_all(model, rows, sample, numbers, data)
             sample, numbers, data = sample.take(held), numbers[held], data.take(held)
         else:
             if not rows.in_memory:  # others have been looked through
@@ -91,13 +102,16 @@ def _why_sample_only(model, n, data, partial):
         return "ratios can be scaled only there"
     if data.mechanism in MECHANISM_NOTES:
         return "degrees that are missing because of their size can be filled in only there"
-    if SOFTMAX not in model._names():
-        return f"only {SOFTMAX} can learn from more"
+    if not {SOFTMAX, BOOSTED} & set(model._names()):
+        return f"only {SOFTMAX} and {BOOSTED} can learn from more"
     return None
 
 
-def _learn_from_all(model, rows, sample, data):
-    """Learn from the sample, then from all rows; return which of the sample were held out."""
+def _learn_from_all(model, rows, sample, numbers, data):
+    """Learn from the sample, then from all rows; return which of the sample were held out.
+
+    `numbers` are those of the rows of the sample.
+    """
     held = _held_out(data)
     rest = np.setdiff1d(np.arange(len(data.y)), held)
     learned, judged = data.take(rest), data.take(held)
@@ -108,9 +122,12 @@ def _learn_from_all(model, rows, sample, data):
     before = error_of(judged.y, predict_prepared(model, judged), judged.weights)
 
     fitting = AllRows(model, rows, learned, judged)
-    found = fitting.learn(sample.take(held), parts.get(SOFTMAX))
-    if found is not None:
-        model.members_[SOFTMAX], parts[SOFTMAX] = found, found(judged.scaled)
+    if BOOSTED in parts:
+        parts[BOOSTED] = fitting.grow(numbers, parts[BOOSTED])
+    if SOFTMAX in parts or BOOSTED not in parts:
+        found = fitting.learn(sample.take(held), parts.get(SOFTMAX))
+        if found is not None:
+            model.members_[SOFTMAX], parts[SOFTMAX] = found, found(judged.scaled)
     model._combine(judged, {CONSTANT: constant, **parts}, of=learned)
     fitting.report(parts | {CONSTANT: constant}, before)
     return held
@@ -137,8 +154,50 @@ class AllRows:
     def __init__(self, model, rows, learned, judged):
         self.model, self.rows, self.learned, self.judged = model, rows, learned, judged
         self.n, self.seconds, self.sweeps, self.chosen = rows.X.shape[0], 0.0, 0, {}
+        self.grown = None  # the rows that the trees learned from, and the seconds
         self.budget = Budget(model.time_budget, learned.started)
         self.notes = Notes(self.budget, model.verbose)
+
+    def grow(self, numbers, before) -> np.ndarray:
+        """Grow the trees of more rows than the sample, as long as held-out rows gain by it.
+
+        `numbers` are those of the sample, whose trees predict `before`. Returns what the last ones
+        predict.
+        """
+        curve, began, size = self.model.report_.curve, perf_counter(), len(self.learned.y)
+        curve.append((BOOSTED, size, self._error(before)))
+        most = min(MOST_OF_FEATURES // self.judged.dense.shape[1], self.n - len(self.judged.y))
+        rng = np.random.default_rng([self.learned.seed, 5])
+        order = rng.choice(self.n, min(most + len(numbers), self.n), replace=False)
+        order = order[~np.isin(order, numbers)]
+        seconds = self.model.report_.members[BOOSTED].seconds
+        while size < most:
+            times = min(MORE * size, most) / size
+            if not self.budget.allows(times * seconds):
+                self.notes.cut(f"{BOOSTED} learned from {size} of {self.n} rows")
+                break
+            size, start = int(times * size), perf_counter()
+            more = self._more(order[: size - len(self.learned.y)])
+            member = grow_alone(more, self.learned, self.judged)
+            found, seconds = member._degrees(self.judged.dense, None), perf_counter() - start
+            curve.append((BOOSTED, size, self._error(found)))
+            self.notes.say(f"{BOOSTED}, {size:,} rows: error {curve[-1][-1]:.5f}")
+            if curve[-1][-1] < curve[-2][-1]:
+                self.model.members_[BOOSTED], before = member, found
+                self.grown = size, perf_counter() - began
+            if curve[-1][-1] > (1 - MORE_PAYS) * curve[-2][-1]:
+                break
+        return before
+
+    def _more(self, numbers):
+        """Return the features, degrees and weights of rows of these numbers and of the sample."""
+        more, learned = self.rows.take(np.sort(numbers)), self.learned
+        X = np.vstack([learned.dense, learned.columns.dense(more.X)])
+        y = np.vstack([learned.y, PartialRows(more.y).forced()])
+        weights = more.arrays.get("sample_weight")
+        if weights is not None:
+            weights = np.append(learned.weights, weights.ravel())
+        return X, y, weights
 
     def learn(self, held, before) -> Any:
         """Return the softmax of all rows but the rows `held`, or None.
@@ -268,6 +327,8 @@ class AllRows:
         for name, old in model.report_.members.items():
             found = self._error(parts[name]) if name in parts else old.error
             members[name] = replace(old, error=found, weight=model.weights_.get(name, 0.0))
+        if self.grown is not None:
+            members[BOOSTED] = replace(members[BOOSTED], rows=self.grown[0], seconds=self.grown[1])
         if self.chosen:
             own = self._error(parts[SOFTMAX]), model.weights_[SOFTMAX]
             members[SOFTMAX] = MemberReport(*own, self.n - held, self.seconds, self.chosen)

@@ -1,6 +1,7 @@
 """Fit the members of AutoInLDL within a time budget; report what was chosen and why."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -17,15 +18,20 @@ from inldl.rows.partial import PartialRows
 from inldl.solvers.linear import simplex_weights
 
 CONSTANT = "constant-mean"
+BOOSTED = "boosted"
 FOREST = "forest"  # which is fitted fold by fold, and can stop early
-RIVAL = "kernel-ridge"  # which others must not be far behind on few rows
 LIGHTEST = 0.01  # weights below it are as good as none
 SAMPLE_ROWS = 100_000  # that are learned from at once, in memory; `all_rows` learns from more
 PILOT = 500  # rows of a trial whose time is extrapolated
-RACE = 1000  # rows on which a costly member must show that it may matter
+RACE, RACE_OF_EACH = (
+    1000,
+    10,
+)  # rows, or for each feature, on which members must show what they can
 ENOUGH = 1500  # known degrees, or sums of missing ones, to judge by
 NOT_LIGHT = 0.1  # beyond this weight it matters, whatever other rows may say
 FAR_BEHIND = 1.05  # times the error of its rival: more rows do not make up for it
+RULES_OUT = 1.5  # times the least error of a member, which others that are alike cannot repair
+HOPELESS, GAINED = 0.3, 0.1  # share by which kernels err too much; the power of rows they may gain
 
 
 @dataclass
@@ -60,6 +66,8 @@ class AutoReport:
         The members that were fitted, and the constant mean.
     error : float
         The error of the combination.
+    curve : list of (str, int, float)
+        Members that were fitted to fewer rows, how many, and their held-out error.
     notes : list of str
         What was left out or made smaller, and why.
     """
@@ -71,6 +79,7 @@ class AutoReport:
     members: dict
     error: float
     notes: list
+    curve: list = field(default_factory=list)
 
     def __str__(self):
         tried = ", ".join(f"{k} {s:g}: {e:.5f}" for k, s, e in self.kernel_errors)
@@ -86,6 +95,9 @@ class AutoReport:
             )
         lines.append(f"{'combined':16}{self.error:9.5f}")
         lines.append("Errors are root mean squares at held-out degrees and sums of missing ones.")
+        if self.curve:
+            few = "; ".join(f"{name} {rows:,} rows {e:.5f}" for name, rows, e in self.curve)
+            lines.append(f"With fewer rows: {few}.")
         return "\n".join([*lines, *self.notes])
 
 
@@ -186,14 +198,13 @@ class Budget:
 
 
 class Race:
-    """Judge whether a member has a much larger error than its rival, and no stacking weight.
+    """Judge whether a member has a much larger error than a rival, and no stacking weight.
 
-    Both are fitted to `data`, a `Prepared`; `theirs` are held-out predictions of the rival. If it
-    `ends`, the member is fitted for the race only, so that nothing follows.
+    Held-out predictions of the `rival` of `data` are `theirs`. If it `ends`, nothing follows.
     """
 
-    def __init__(self, data, theirs, ends=False):
-        self.data, self.theirs, self.ends = data, theirs, ends
+    def __init__(self, data, rival, theirs, ends=False):
+        self.data, self.rival, self.theirs, self.ends = data, rival, theirs, ends
         self.lost, self.won, self.judged = False, False, 0
 
     def __call__(self, ours, rows):
@@ -206,17 +217,17 @@ class Race:
         """Judge by held-out predictions of some rows."""
         part = self.data.take(rows)
         both = {0: self.theirs[rows], 1: ours}
-        error, own = (error_of(part.y, each, part.weights) for each in both.values())
+        error, self.own = (error_of(part.y, each, part.weights) for each in both.values())
         weight = stacking_weights(part.y, both, [0, 1], part.weights)[1]
-        self.judged, self.gap = len(rows), own / error - 1
-        self.lost = own >= FAR_BEHIND * error and weight <= LIGHTEST
-        self.won = own < FAR_BEHIND * error or weight > NOT_LIGHT
+        self.judged, self.gap = len(rows), self.own / error - 1
+        self.lost = self.own >= FAR_BEHIND * error and weight <= LIGHTEST
+        self.won = self.own < FAR_BEHIND * error or weight > NOT_LIGHT
 
     def explain(self, name) -> str:
         """Return why the member is left out."""
         return (
             f"On {self.judged} rows the error of {name} is {self.gap:.0%} larger than that of "
-            "kernel ridge, and a mean of the two is no better, so it was left out."
+            f"{self.rival}, and a mean of the two is no better, so it was left out."
         )
 
 
@@ -227,7 +238,9 @@ class Fitting:
         self.data, self.n_jobs, self.fitted = data, n_jobs, {}
         self.budget = Budget(time_budget, data.started)
         self.notes = Notes(self.budget, verbose)
-        self.pace = None  # what the rival of all others predicts for few rows
+        self.best, self.curve = None, []  # the error, name and held-out predictions of a member
+        self.errors = {}
+        self.few = max(RACE, RACE_OF_EACH * data.dense.shape[1])
         self.rows = sample_rows(data.y, SAMPLE_ROWS, data.seed)
         self.learned = data.take(self.rows)
         if len(self.rows) < len(data.y):
@@ -262,14 +275,15 @@ class Fitting:
         self.notes.say(f"{self.choice.kernel} kernel of scale {self.choice.scale:g}")
         return self.choice
 
-    def fit(self, name, member, share, rival=None) -> np.ndarray | None:
+    def fit(self, name, member, share, raced=False) -> np.ndarray | None:
         """Fit a member; return its held-out predictions, or None if it is not worth the time.
 
-        That is so if the time budget ends, or if it falls far behind its rival.
+        That is so if the time budget ends, or if it is `raced` and falls far behind the best one.
         """
         n, began = len(self.rows), self.budget.elapsed
         self.notes.begin(f"fitting {name} to {n:,} rows")
-        if rival is not None and n > 2 * RACE and self._loses_on_few_rows(name, member, rival):
+        raced = raced and self.best is not None
+        if raced and n > 2 * self.few and self._loses_on_few_rows(name, member):
             return None
         size = self.budget.rows(lambda rows: self._trial(member, rows), n, share)
         if not size:
@@ -278,24 +292,55 @@ class Fitting:
         if size < n:
             self.notes.cut(f"{name} was fitted to about {size} of {n} rows")
         rows, part = self._part(size)
-        if rival is not None and n <= 2 * RACE and len(rows) == n and self.pace is not None:
-            if self._loses(name, member, Race(part, self.pace)):
+        if raced and n <= 2 * self.few and len(rows) == n == len(self.data.y):
+            if self._loses(name, member, Race(part, *self.best[1:])):
                 return None
         else:
             member._fit_prepared(part)
         held_out = self._held_out(member, rows)
+        error = self.errors[name] = self._error(held_out)
         self.fitted[name] = (len(rows), self.budget.elapsed - began, member)
-        self.notes.say(f"{name}: held-out error {self._error(held_out):.5f}")
-        if name == RIVAL and n <= 2 * RACE:
-            self.pace = held_out
+        self.curve += [(name, *point) for point in getattr(member, "curve_", [])]
+        self.notes.say(f"{name}: held-out error {error:.5f}")
+        if self.best is None or error < self.best[0]:
+            self.best = error, name, held_out
         return held_out
 
-    def _loses_on_few_rows(self, name, member, rival):
-        """Return whether a member loses to its rival on a few rows."""
-        part = self.data.take(sample_rows(self.data.y, RACE, self.data.seed))
-        if self.pace is None:
-            self.pace = clone(rival)._fit_prepared(part).held_out_
-        return self._loses(name, clone(member), Race(part, self.pace, ends=True))
+    def rules_out(self, name, other) -> bool:
+        """Return whether a member errs so much that another one is left out, too."""
+        found = self.errors.get(name, np.inf)
+        hopeless = self.best is not None and found > RULES_OUT * self.best[0]
+        if hopeless:
+            self.notes.add(f"As {name} errs much more than {self.best[1]}, {other} was left out.")
+        return hopeless
+
+    @cached_property
+    def hopeless_kernel(self) -> bool:
+        """Whether ridge regression on few rows errs too much for members with its kernel."""
+        n, found = (
+            min(ROWS_FOR_KERNEL, len(self.rows)),
+            min(self.choice.errors.values(), default=0),
+        )
+        if self.best is None or n == len(self.rows):
+            return False
+        self.curve.append(("kernel ridge", n, found))
+        gap = found / self.best[0] - 1
+        if 1 + gap < (1 + HOPELESS) * (len(self.rows) / n) ** GAINED:
+            return False
+        self.notes.add(
+            f"On {n} rows the error of kernel ridge is {gap:.0%} larger than that of "
+            f"{self.best[1]}, so members with kernels were left out."
+        )
+        return True
+
+    def _loses_on_few_rows(self, name, member):
+        """Return whether a member loses to the best one when it learns from a few rows."""
+        few = sample_rows(self.data.y, self.few, self.data.seed)
+        _, rival, theirs = self.best
+        race = Race(self.data.take(few), rival, theirs[few], ends=True)
+        lost = self._loses(name, clone(member), race)
+        self.curve.append((name, race.judged, race.own))
+        return lost
 
     def _loses(self, name, member, race):
         """Fit a member until it loses; return whether it lost."""
@@ -326,7 +371,8 @@ class Fitting:
             self.notes.add(f"Adds nothing to the others, so not used: {', '.join(light)}.")
         errors = [(*tried, error) for tried, error in self.choice.errors.items()]
         kernel = self.choice.kernel, self.choice.scale, errors
-        return AutoReport(len(y), *kernel, members, self._error(combined), self.notes.kept)
+        error = self._error(combined)
+        return AutoReport(len(y), *kernel, members, error, self.notes.kept, self.curve)
 
     def _error(self, predicted):
         return error_of(self.data.y, predicted, self.data.weights)

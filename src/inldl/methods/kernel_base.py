@@ -98,9 +98,10 @@ class Prepared:
     def _widths(self):
         return {}
 
-    def folds(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, Any]]:
+    def folds(self, most=None) -> Iterator[tuple[int, np.ndarray, np.ndarray, Any]]:
         """Yield a seed, the rows to learn from, the others, and the weights of the former."""
-        for i, (train, test) in enumerate(fold_pairs(len(self.y), self.seed, self.fold)):
+        pairs = fold_pairs(len(self.y), self.seed, self.fold, FOLDS if most is None else most)
+        for i, (train, test) in enumerate(pairs):
             weights = None if self.weights is None else self.weights[train]
             yield (self.seed + i) % 2**31, train, test, weights
 

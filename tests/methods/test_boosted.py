@@ -6,8 +6,8 @@ from sklearn.model_selection import KFold
 
 from inldl import AutoInLDL, evaluate, hide
 from inldl.files import load_model, save_model
-from inldl.methods import ConstantLDL
-from inldl.methods.members import EVERY, Boosted
+from inldl.methods import ConstantLDL, boosted
+from inldl.methods.boosted import EVERY, Binned, Boosted, as_single
 from inldl.randomness import seed_from
 from inldl.solvers.softmax import softmax
 
@@ -27,14 +27,15 @@ def test_jumps_are_learned_from_rows_with_holes():
     errors = [evaluate(truth[200:], m.predict(X[200:]))["euclidean"] for m in (model, mean)]
     assert errors[0] < 0.3 * errors[1]
     assert len(model.models_) == 5
-    assert {len(each.feature) % EVERY for each in model.models_} == {0}
+    assert {len(each.roots) % EVERY for each in model.models_} == {1}
     for degrees in (model.predict(X), model.held_out_):
         assert degrees.min() >= 0
         np.testing.assert_allclose(degrees.sum(axis=1), 1)
 
 
 def test_a_fold_does_not_see_the_degrees_it_is_judged_by(monkeypatch):
-    monkeypatch.setattr("inldl.methods.members.BOOSTED_TREES", EVERY)  # nothing to choose
+    monkeypatch.setattr(boosted, "MOST_GROWN", EVERY)  # nothing to choose
+    monkeypatch.setattr(boosted, "CHOOSE", 0)
     X, y, _ = steps(80)
     first = Boosted(random_state=0).fit(X, y)
     train, test = next(iter(KFold(5, shuffle=True, random_state=seed_from(0)).split(X)))
@@ -63,3 +64,39 @@ def test_few_rows_and_files(tmp_path, n_labels):
     save_model(model, tmp_path / "model.inldl")
     loaded = load_model(tmp_path / "model.inldl")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_more_rows_have_fewer_folds_and_the_same_trees_in_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(boosted, "FEWER_FOLDS", {100: 3, 150: 2})
+    for n, folds in ((100, 5), (120, 3), (200, 2)):
+        assert len(Boosted(random_state=0).fit(*steps(n)[:2]).models_) == folds
+    X, y, _ = steps(200)
+    found = [Boosted(random_state=0, n_jobs=n).fit(X, y).predict(X) for n in (None, 2)]
+    np.testing.assert_array_equal(*found)
+
+
+def test_what_is_not_a_number_is_a_value_of_its_own():
+    """The trees know it, though estimators do not take it yet."""
+    rng = np.random.default_rng(0)
+    X = as_single(rng.normal(size=(400, 3)))
+    X[:200, 1] = np.nan
+    y = np.where(np.isnan(X[:, 1:2]), [[0.8, 0.2]], [[0.3, 0.7]])
+    train, test = np.arange(0, 400, 2), np.arange(1, 400, 2)
+    grown, losses = Binned(X, y, None, 0).grow(train, test, 0)
+    np.testing.assert_allclose(grown.first(200).degrees(X[test]), y[test], atol=0.02)
+    assert losses[-1] < losses[0]
+
+
+def test_a_label_without_degrees_and_features_without_values():
+    X, y, _ = steps(60)
+    y[:50, 2] = np.nan
+    for features in (X, np.ones((60, 1)), X[:, :1] > 0):
+        model = Boosted(random_state=0).fit(features, y)
+        np.testing.assert_allclose(model.predict(features).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("n_features", [1, 300])
+def test_many_features(n_features):
+    X, y, _ = steps(60)
+    X = np.column_stack([X[:, :1], np.random.default_rng(1).normal(size=(60, n_features - 1))])
+    assert Boosted(random_state=0).fit(X, y).predict(X).shape == y.shape

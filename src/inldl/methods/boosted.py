@@ -1,0 +1,202 @@
+"""The boosted member of AutoInLDL: a softmax of the sums of trees, for any number of rows."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from inldl import kernels
+from inldl.methods.kernel_base import KernelDistributionEstimator
+from inldl.methods.members import LARGEST
+from inldl.methods.parameters import parameters
+from inldl.rows.density import mean_degrees
+from inldl.solvers.softmax import softmax
+
+MOST_GROWN, EVERY, WAITS = 400, 10, 4  # rows judge each EVERY trees, and wait so often
+# Leaves, rows of the mean that damp steps, and columns that a tree looks at: so many, and one in
+# so many of the others. Held-out rows choose, up to CHOOSE rows; more rows can be bold.
+BOLD, CALM, CHOOSE = (31, 5.0, 64, 4), (8, 50.0, 16, 5), 5000
+LEAST = 5.0  # rows of a leaf
+RATE, SHARE = 0.1, 0.7  # of a Newton step; of the rows, for a tree
+LEAST_MEAN, TINY = 1e-3, 1e-12  # degree of the mean that it starts from
+MOST_BINS, ROWS_PER_BIN, BINS_OF_ALL, FEWEST_BINS = 255, 16, 16_000, 32
+MOST_TRIED = 256  # columns of a tree
+ROWS_FOR_BINS = 20_000
+FEWER_FOLDS = {3000: 3, 8000: 2}  # beyond so many rows: more rows need less of a mean
+
+
+@dataclass
+class BoostedTrees:
+    """Trees whose leaves add to the scores of labels, and the mean that they start from.
+
+    A row goes from a node to its left child, or to the node after that, in the same tree. The
+    child of a leaf is -1 - its row in `value`.
+    """
+
+    mean: np.ndarray  # (n_labels,)
+    feature: np.ndarray  # (n_nodes,) by which a node splits
+    threshold: np.ndarray  # (n_nodes,) up to which rows go to the left
+    child: np.ndarray  # (n_nodes,) the left child, counted from the root
+    value: np.ndarray  # (n_leaves, n_labels)
+    roots: np.ndarray  # (n_trees + 1,) where trees begin, and the last one ends
+
+    def degrees(self, X) -> np.ndarray:
+        """Return the degrees of rows in single precision."""
+        self._check_nodes(X.shape[1])
+        scores = np.tile(np.log(self.mean), (len(X), 1))
+        parts = self.feature, self.threshold, self.child, self.value, self.roots[:-1]
+        kernels.add_boosted(X, *parts, scores)
+        return softmax(scores)
+
+    def _check_nodes(self, n_features):
+        """Refuse nodes of a crafted model file that would lead outside of the arrays."""
+        size, parts = len(self.child), (self.feature, self.child, self.roots)
+        good = all(a.ndim == 1 and a.dtype.kind in "iu" for a in parts) and len(self.roots) > 1
+        good = good and self.feature.shape == self.threshold.shape == (size,)
+        good = good and self.mean.ndim == 1 and self.value.shape[1:] == self.mean.shape
+        sizes = np.diff(self.roots) if good else np.zeros(1, int)
+        if good and self.roots[0] == 0 and self.roots[-1] == size and sizes.min() > 0:
+            inner, width = self.child >= 0, np.repeat(sizes, sizes)
+            at = np.arange(size) - np.repeat(self.roots[:-1], sizes)
+            good = (~inner | ((self.child > at) & (self.child + 1 < width))).all()
+            good = good and (inner | (-1 - self.child < len(self.value))).all()
+            if good and self.feature.min() >= 0 and self.feature.max() < n_features:
+                return
+        raise ValueError("The nodes of the boosted trees do not fit together.")
+
+
+class Binned:
+    """Rows of features as numbers of bins, from which trees are grown.
+
+    `weights` are those of rows, or None; rows with NaN in a feature have its last bin.
+    """
+
+    def __init__(self, X, y, weights, seed):
+        self.y, self.n = np.ascontiguousarray(y, dtype=np.float64), len(y)
+        self.weights = np.ones(self.n) if weights is None else weights / weights.mean()
+        fair = BINS_OF_ALL // X.shape[1]
+        most = int(np.clip(min(self.n // ROWS_PER_BIN, fair), FEWEST_BINS, MOST_BINS))
+        few = np.random.default_rng([seed, 4]).permutation(self.n)[:ROWS_FOR_BINS]
+        found = [_edges(column, most) for column in X[np.sort(few)].T]
+        self.n_bins = np.array([len(each) + 1 for each in found])
+        self.bins = np.empty(X.shape[::-1], np.uint8)
+        self.edges = np.zeros((X.shape[1], most + 1), np.float32)
+        for i, edges in enumerate(found):
+            self.bins[i], self.edges[i, : len(edges)] = np.searchsorted(edges, X[:, i]), edges
+
+    def grow(self, train, test, seed, how=BOLD) -> tuple["Grown", np.ndarray]:
+        """Return trees that learn from some rows, and their losses at others."""
+        mean = np.maximum(
+            np.nan_to_num(mean_degrees(self.y[train], self.weights[train])), LEAST_MEAN
+        )
+        mean /= mean.sum()
+        k = len(self.bins)
+        n_leaves, damping, some, one_in = how
+        n_columns = min(k, some + max(k - some, 0) // one_in, MOST_TRIED)
+        limits = MOST_GROWN, n_leaves, LEAST, n_columns, EVERY, WAITS
+        rows = self.bins, self.n_bins, self.y, self.weights, (train, test)
+        step = RATE, damping * mean * (1 - mean) + TINY, SHARE, seed
+        *nodes, losses = kernels.boost_softmax(*rows, np.log(mean), limits, step)
+        return Grown(mean, nodes, self.edges), losses
+
+
+class Grown:
+    """What `boost_softmax` returned for rows in bins with some edges."""
+
+    def __init__(self, mean, nodes, edges):
+        self.mean, self.nodes, self.edges = mean, nodes, edges
+
+    def first(self, n_trees) -> BoostedTrees:
+        """Return at most so many trees, which split features where bins end."""
+        (feature, last, child), value, roots, leaves = self.nodes
+        n_trees = min(n_trees, len(roots) - 1)
+        some = slice(roots[n_trees])
+        parts = feature[some].copy(), self.edges[feature[some], last[some]], child[some].copy()
+        return BoostedTrees(
+            self.mean, *parts, value[: leaves[n_trees]].copy(), roots[: n_trees + 1]
+        )
+
+
+def _edges(column, most):
+    """Return the largest values of all bins of a column but the last, which has NaN if any is."""
+    missing = np.isnan(column)
+    values, last = np.unique(column[~missing]), column[~missing].max(initial=-LARGEST)
+    if len(values) <= most:
+        found = (values[:-1] / 2 + values[1:] / 2).astype(np.float32)
+    else:
+        levels = np.linspace(0, 1, most + 1)[1:-1]
+        found = np.unique(np.nanquantile(column, levels, method="inverted_cdf"))
+    return np.append(found[found < last], last) if missing.any() else found
+
+
+def best_count(losses) -> int:
+    """Return the number of trees with the least loss of all folds, of which some ended early."""
+    longest = max(map(len, losses))
+    total = sum(np.pad(each, (0, longest - len(each)), mode="edge") for each in losses)
+    return EVERY * (int(np.argmin(total)) + 1)
+
+
+def as_single(dense) -> np.ndarray:
+    """Return features in single precision, clipped to its range."""
+    return np.clip(dense, -LARGEST, LARGEST).astype(np.float32)
+
+
+@parameters
+class Boosted(KernelDistributionEstimator):
+    """A softmax of scores that trees boost, all labels together.
+
+    The rows are cut into folds, five up to 3000 rows, then three, and two beyond 8000; each of as
+    many models predicts the fold whose degrees it has not seen. Held-out rows choose the number
+    of trees, and how bold they are; the mean of the models predicts new rows.
+    """
+
+    def _train(self, data):
+        X, n = as_single(data.dense), len(data.y)
+        binned = Binned(X, data.y, data.weights, data.seed)
+        folds = [(train, test, seed) for seed, train, test, _ in data.folds(_most_folds(n))]
+        grown, how = [binned.grow(*folds[0])], BOLD
+        if n <= CHOOSE:
+            calm = binned.grow(*folds[0], CALM)
+            if calm[1].min() < grown[0][1].min():
+                grown, how = [calm], CALM
+        each = partial(binned.grow, how=how)
+        threads = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        grown += threads(delayed(each)(*fold) for fold in folds[1:])
+        count = best_count([losses for _, losses in grown])
+        self.models_, self.held_out_ = [g.first(count) for g, _ in grown], np.empty(data.y.shape)
+        for model, (_, test, _) in zip(self.models_, folds, strict=True):
+            self.held_out_[test] = model.degrees(X[test])
+
+    def _degrees(self, dense, scaled):
+        X = as_single(dense)
+        return np.mean([each.degrees(X) for each in self.models_], axis=0)
+
+
+def grow_alone(more, about, judged) -> Boosted:
+    """Return the member that has learned from rows, and stopped by others that are `judged`.
+
+    `more` are their features, degrees and weights (or None). `about` and `judged` are `Prepared`;
+    the former has what the member knows of its rows.
+    """
+    X, y, weights = more
+    n, m = len(y), len(judged.y)
+    if weights is not None:
+        weights = np.append(weights, judged.weights)
+    X = np.vstack([as_single(X), as_single(judged.dense)])
+    binned = Binned(X, np.vstack([y, judged.y]), weights, about.seed)
+    grown, losses = binned.grow(np.arange(n), np.arange(n, n + m), about.seed)
+    made = Boosted(random_state=about.seed)
+    made.models_, made.columns_, made.n_labels_ = (
+        [grown.first(best_count([losses]))],
+        about.columns,
+        y.shape[1],
+    )
+    for name, value in about.names.items():
+        setattr(made, name, value)
+    return made
+
+
+def _most_folds(n):
+    """Return the number of folds for so many rows."""
+    return next((folds for rows, folds in reversed(FEWER_FOLDS.items()) if n > rows), None)
