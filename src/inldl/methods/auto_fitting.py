@@ -23,10 +23,7 @@ FOREST = "forest"  # which is fitted fold by fold, and can stop early
 LIGHTEST = 0.01  # weights below it are as good as none
 SAMPLE_ROWS = 100_000  # that are learned from at once, in memory; `all_rows` learns from more
 PILOT = 500  # rows of a trial whose time is extrapolated
-RACE, RACE_OF_EACH = (
-    1000,
-    10,
-)  # rows, or for each feature, on which members must show what they can
+RACE, RACE_OF_EACH = 1000, 10  # rows, or for each feature, on which members show what they can
 ENOUGH = 1500  # known degrees, or sums of missing ones, to judge by
 NOT_LIGHT = 0.1  # beyond this weight it matters, whatever other rows may say
 FAR_BEHIND = 1.05  # times the error of its rival: more rows do not make up for it

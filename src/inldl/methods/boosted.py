@@ -21,7 +21,7 @@ LEAST = 5.0  # rows of a leaf
 RATE, SHARE = 0.1, 0.7  # of a Newton step; of the rows, for a tree
 LEAST_MEAN, TINY = 1e-3, 1e-12  # degree of the mean that it starts from
 MOST_BINS, ROWS_PER_BIN, BINS_OF_ALL, FEWEST_BINS = 255, 16, 16_000, 32
-MOST_TRIED = 256  # columns of a tree
+MOST_JUDGED = 256  # columns of a tree
 ROWS_FOR_BINS = 20_000
 FEWER_FOLDS = {3000: 3, 8000: 2}  # beyond so many rows: more rows need less of a mean
 
@@ -93,7 +93,7 @@ class Binned:
         mean /= mean.sum()
         k = len(self.bins)
         n_leaves, damping, some, one_in = how
-        n_columns = min(k, some + max(k - some, 0) // one_in, MOST_TRIED)
+        n_columns = min(k, some + max(k - some, 0) // one_in, MOST_JUDGED)
         limits = MOST_GROWN, n_leaves, LEAST, n_columns, EVERY, WAITS
         rows = self.bins, self.n_bins, self.y, self.weights, (train, test)
         step = RATE, damping * mean * (1 - mean) + TINY, SHARE, seed

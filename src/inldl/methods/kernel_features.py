@@ -29,7 +29,7 @@ ROWS_FOR_KERNEL, ROWS_FOR_ALPHA = 3000, 20_000
 FEWEST_OBSERVED = 100  # of each label in a sample of rows, where there are as many
 PAIRS_FROM = 1000  # rows whose distances give the median
 QUANTILES, OUTERMOST = 1000, 1e-3  # levels of a column; beyond the outermost all is one
-QUANTILES_TRIED = " of quantiles"  # after the name of a kernel
+QUANTILES_TRIED = " of quantiles"  # after a kernel's name
 CLEARLY = 0.995  # of the error of columns on their own scale is what quantiles must reach
 MAP_SAMPLE = 20_000  # rows from which `KernelMap` takes scale, kernel and landmarks
 KEPT_BYTES = 1 << 30  # bytes that the features of all rows may take in memory
@@ -45,7 +45,7 @@ DISTANCES = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
 class Columns:
     """Make dense and scaled columns of any X.
 
-    Sparse and very wide features are reduced to principal components. `dense` is what trees get;
+    Sparse and very wide features become principal components. `dense` is what trees get;
     `scaled` has mean 0 and variance 1, is in double precision, and lacks the constant columns. It
     is linear in the columns, or made of normal quantiles, by `with_quantiles`.
     """
@@ -291,8 +291,7 @@ def choose_alpha(features, y, seed, n_jobs=None, weights=None, fold=None) -> flo
 class KernelMap:
     """Map features of any scale to those of a kernel, which random rows span (Nystroem's method).
 
-    The kernel is exp(-scale_ * distance / median distance) of columns with variance 1; `columns_`
-    scales features, and `nystroem_` maps them.
+    The kernel is exp(-scale_ * distance / median distance) of what `columns_` makes of features.
     """
 
     def fit(self, rows, kernel, n_landmarks, seed, n_jobs=None) -> Self:

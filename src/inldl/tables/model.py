@@ -48,11 +48,9 @@ class TableModel(WithPanel):
     Parameters
     ----------
     method : str or estimator, default="auto"
-        A name as in ``inldl methods``, with arguments if it has any, such as "winldl(mu=2)"; or
-        an estimator, which is cloned.
+        A name as in ``inldl methods``, such as "winldl(mu=2)"; or an estimator, which is cloned.
     cross_fit : int or None, default=5
-        Fits without a part of the rows, from which errors and intervals are known; None leaves
-        them out, "auto" needs none. At most 20000 rows take part.
+        Fits without a part of at most 20000 rows, which tell errors; "auto" needs none.
     random_state : int, default=0
         For methods that draw random numbers.
     n_jobs : int or None, default=None
