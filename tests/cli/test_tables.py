@@ -154,7 +154,10 @@ def test_auto_is_the_default_and_can_be_saved(inldl, survey):
 def test_inspect_and_compare(inldl, survey):
     code, out, _ = inldl("inspect", "survey.csv", "-l", LABELS, "--page", "look.html")
     assert code == 0
-    assert "59 rows, 6 feature columns, 6 labels; 34.7% of the shares are missing." in out
+    assert (
+        "59 rows, 6 feature columns (1 left out), 6 labels; 34.7% of the shares are missing."
+        in out
+    )
     assert "Shares seem to be missing at random" in out
     methods = ("--methods", "winldl,ridge", "--rows", "100", "--page", "methods.html")
     code, out, err = inldl("compare", "survey.csv", "-l", LABELS, *methods)

@@ -65,7 +65,7 @@ from inldl_studio import app, desk, workspace
 for name in app.NAMES:
     app.read_asset(name)
 with tempfile.TemporaryDirectory() as folder:
-    desk.Desk(workspace.Workspace(folder), None, 1).state({})
+    desk.Desk(workspace.Workspace(folder), None, 1).state({"who": None})
 print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -38,7 +38,7 @@ def test_looking_suggests_the_roles(work, survey):
         (b"", "survey.csv is empty"),
         (b"a,b\n", "survey.csv has a header but no rows"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not a table of text"),
-        (b"a,b\n1,2,3\n", "Line 2"),
+        (b"a,b\n1,2,3,4\n", "Line 2"),
         (b"a,a\n1,2\n3,4\n", "appears more than once"),
     ],
 )
@@ -152,7 +152,7 @@ def test_asking_and_predicting_use_the_model(work, survey, roles):
 
 def test_exporting_keeps_the_cells(work, survey, roles):
     pytest.importorskip("openpyxl")
-    state, result, folder = work("export", survey, {"roles": roles}, suffix=".xlsx")
+    state, result, folder = work("export", survey, {"roles": roles}, suffix=".xlsx", run=".")
     assert state["status"] == "done", state
     content = BytesIO(file_of(result, folder, "table").read_bytes())
     pd.testing.assert_frame_equal(pd.read_excel(content), pd.read_csv(survey), check_dtype=False)

@@ -23,10 +23,9 @@ from inldl.tables.positions import PanelReader
 from inldl.tables.structure import NONE, find_structure, unit_of_holes
 from inldl.tables.table import Piece, join_pieces
 from inldl.text import counted, listed
-from inldl.uncertainty.heldout import row_keys
+from inldl.uncertainty.heldout import first_of_copies
 
 RARE_LABEL_ROWS = 20  # observed degrees of a label in a sample of rows, where there are as many
-COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,18 +103,8 @@ class TrainingRows:
         Rows with the same encoded features are copies if nearly all of these have the same
         degrees, too; else they are people who happen to look alike.
         """
-        _, alike, counts = np.unique(
-            row_keys(self.features), return_inverse=True, return_counts=True
-        )
-        if counts.max() == 1:
-            return self
-        degrees = np.where(self.rows.holes, -1, self.rows.y)
-        whole = row_keys(np.column_stack([alike, degrees]))
-        _, first, same, copies = np.unique(
-            whole, return_index=True, return_inverse=True, return_counts=True
-        )
-        shared = counts[alike] > 1
-        if (copies[same] == counts[alike])[shared].mean() < COPIES:
+        first, same = first_of_copies(self.features, np.where(self.rows.holes, -1, self.rows.y))
+        if len(first) == len(self):
             return self
         once = np.sort(first)
         if self.rows.weight is None:

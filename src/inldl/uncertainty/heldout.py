@@ -27,6 +27,7 @@ KEPT_ROWS = 10_000  # more rows take their time and change little
 KEPT_DEGREES = 100  # of each label, if so many are observed
 TRIAL_ROWS = 50  # that are learned from at once, without trees
 KEY_ROWS = 1 << 12  # whose keys are computed at once
+COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too
 CORRELATED_ROWS = 2000  # are enough to see which features tell the sizes of errors
 MOST_PRODUCTS = 10**8  # multiplications for errors given others
 FEWEST_CORRELATED = 100  # rows; fewer show nothing about the sizes of errors
@@ -355,6 +356,23 @@ def row_keys(X: Any) -> Array:
         rows = slice(start, start + KEY_ROWS)
         keys[rows] = (_mixed(X[rows]) * odd).sum(axis=1, dtype=np.uint64)
     return keys
+
+
+def first_of_copies(features: Array, degrees: Array) -> tuple[Array, Array]:
+    """Return the first of all equal rows, and for each row which of these it equals.
+
+    Rows with the same features are copies if nearly all of these have the same degrees, too;
+    else they are people who happen to look alike, and all rows are returned.
+    """
+    _, alike, counts = np.unique(row_keys(features), return_inverse=True, return_counts=True)
+    whole = row_keys(np.column_stack([alike, degrees]))
+    _, first, same, copies = np.unique(
+        whole, return_index=True, return_inverse=True, return_counts=True
+    )
+    shared = counts[alike] > 1
+    if not shared.any() or (copies[same] == counts[alike])[shared].mean() < COPIES:
+        return np.arange(len(features)), np.arange(len(features))
+    return first, same
 
 
 def degree_keys(y: Array) -> Array:

@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 
 from inldl.tables.columns.kinds import CategoryColumn, Column, NumberColumn
-from inldl.uncertainty.heldout import row_keys
+from inldl.uncertainty.heldout import first_of_copies, row_keys
 
 MOST_INDICATORS = 100  # levels; of more, each row tells too little of its own column
 N_PARTS = 10
@@ -42,23 +42,34 @@ SURE = 2.0  # standard errors of a difference, for a name that says nothing
 
 
 def with_codes(columns, cells, degrees, max_levels) -> tuple[list[Column], list[str]]:
-    """Return columns of a table, those of codes as categories, and sentences that say so."""
+    """Return columns of a table, those of codes as categories, and sentences that say so.
+
+    Copies of rows do not count: a row that was held out must not be known by its copies.
+    """
     out, notes = [], []
+    numbers = {name: each.numbers for name, each in cells.items()}
+    told = [each.codes if numbers[name] is None else numbers[name] for name, each in cells.items()]
+    once = slice(0)
+    if told:
+        features = np.nan_to_num(np.column_stack(told).astype(float), nan=-1)
+        once = first_of_copies(features, np.nan_to_num(degrees, nan=-1))[0]
     for each in columns:
-        are, note = _are_codes(each, cells[each.name], degrees)
+        are, note = False, ""
+        if type(each) is NumberColumn:
+            are, note = _are_codes(each, numbers[each.name][once], degrees[once])
         choice = CategoryColumn.recognise(cells[each.name], max_levels) if are else None
         out.append(each if choice is None or choice.column is None else choice.column)
         notes += [note] if note else []
     return out, notes
 
 
-def _are_codes(column, cells, degrees):
+def _are_codes(column, numbers, degrees):
     """Return whether the numbers of a column are codes, and a sentence if that may be."""
-    if type(column) is not NumberColumn or (column.low >= _YEARS[0] and column.high <= _YEARS[1]):
+    if column.low >= _YEARS[0] and column.high <= _YEARS[1]:
         return False, ""
-    seen = np.flatnonzero(~np.isnan(cells.numbers) & ~np.isnan(degrees).all(axis=1))
+    seen = np.flatnonzero(~np.isnan(numbers) & ~np.isnan(degrees).all(axis=1))
     seen = seen[:: max(1, -(-len(seen) // CODE_ROWS))]
-    values, level = np.unique(cells.numbers[seen], return_inverse=True)
+    values, level = np.unique(numbers[seen], return_inverse=True)
     n, named = len(values), bool(_NAME.fullmatch(column.name))
     if not FEWEST_LEVELS <= n <= min(len(seen) // ROWS_FOR_LEVEL, MOST_CODE_LEVELS):
         return False, ""
