@@ -45,13 +45,13 @@ def test_rows_with_the_same_features_do_not_tell_their_degrees(model):
     """Left out one by one, each would be predicted the lower, the larger its degrees are."""
     X, truth = load_concrete(return_X_y=True)
     X, truth = X[::2, 1:], truth[::2]  # the age has few values
-    y = hide(truth, 0.3, random_state=1)
+    y = hide(truth, 0.3, random_state=0)
     model.fit(X, y)
     found, weights = model._completer().refilled_, model._completer().hole_weights_
     promised = np.sqrt(np.average((found.filled - found.degrees) ** 2, weights=weights))
     holes = np.isnan(y) & (np.isnan(y).sum(axis=1) > 1)[:, None]
     real = np.sqrt(np.mean((model.complete(X, y) - truth)[holes] ** 2))
-    assert real / 1.3 < promised < 1.3 * real
+    assert real / 1.25 < promised < 1.25 * real
 
 
 def test_labels_are_contrary_where_predictions_fall_with_degrees():

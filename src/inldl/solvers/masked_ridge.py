@@ -224,7 +224,7 @@ def leave_out_folds(
         kind = _precision(features, np.count_nonzero(seen), float(alphas.min()))
         parts = [_products(features, column, t[seen[t]], center, weights, kind) for t in tests]
         for i, test in enumerate(tests):
-            others = sum(parts[:i] + parts[i + 1 :])
+            others: Any = sum(parts[:i] + parts[i + 1 :])
             if not np.any(others):  # no degree is left to learn from
                 continue
             mean = others[-2] / others[-2, -2]
