@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from inldl import hide
+from inldl import AutoInLDL, hide
 from inldl.completion import Completer
 from inldl.completion.members import Mixture, contrary_labels
+from inldl.datasets import load_concrete
+from inldl.methods import KernelRidgeLDL
 from inldl.rows.partial import PartialRows
 
 RNG = np.random.default_rng(0)
@@ -32,6 +34,24 @@ def test_means_of_the_other_rows_give_no_degree_away():
     _, low, high = completer.fill_with_intervals(PartialRows(Y), means_of_others(Y), 0.9)
     inside = ((low <= TRUTH) & (high >= TRUTH))[holes].mean()
     assert 0.86 < inside < 0.94
+
+
+FEW_RIDGES = AutoInLDL(members=("kernel-ridge", "linear-ridge"), random_state=0)
+RIDGES = [KernelRidgeLDL(random_state=0), KernelRidgeLDL(kernel="linear", random_state=0)]
+
+
+@pytest.mark.parametrize("model", [*RIDGES, FEW_RIDGES], ids=["kernel", "linear", "mixture"])
+def test_rows_with_the_same_features_do_not_tell_their_degrees(model):
+    """Left out one by one, each would be predicted the lower, the larger its degrees are."""
+    X, truth = load_concrete(return_X_y=True)
+    X, truth = X[::2, 1:], truth[::2]  # the age has few values
+    y = hide(truth, 0.3, random_state=0)
+    model.fit(X, y)
+    found, weights = model._completer().refilled_, model._completer().hole_weights_
+    promised = np.sqrt(np.average((found.filled - found.degrees) ** 2, weights=weights))
+    holes = np.isnan(y) & (np.isnan(y).sum(axis=1) > 1)[:, None]
+    real = np.sqrt(np.mean((model.complete(X, y) - truth)[holes] ** 2))
+    assert real / 1.25 < promised < 1.25 * real
 
 
 def test_labels_are_contrary_where_predictions_fall_with_degrees():

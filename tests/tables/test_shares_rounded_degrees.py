@@ -88,7 +88,7 @@ def test_more_than_rounding_explains_is_refused(tmp_path, row, total):
 def test_coarse_numbers_are_no_licence(tmp_path, row):
     path = tmp_path / "t.csv"
     path.write_text(f"x,a,b,c,d\n1,1,0,0,0\n2,0,1,0,0\n3,0,0,1,0\n4,{row}\n")
-    with pytest.raises(ValueError, match="Line 5: the (known )?shares"):
+    with pytest.raises(ValueError, match=r"Line 5: the (known )?shares"):
         read_table(path, LABELS)
 
 

@@ -303,8 +303,8 @@ def _is_regressor(each):
 
 
 def _held_out_mean(data):
-    """Return, for each row, the mean of the degrees observed in the other rows."""
-    about = {"alpha": 1.0, "weights": data.weights, "fold": data.fold}
+    """Return, for each row, the mean of the degrees observed in the other folds."""
+    about = {"alpha": 1.0, "weights": data.weights, "fold": data.parts}
     return projected(leave_one_out(np.zeros((len(data.y), 1)), data.y, **about))
 
 

@@ -98,6 +98,18 @@ class Prepared:
     def _widths(self):
         return {}
 
+    @cached_property
+    def parts(self) -> np.ndarray:
+        """The fold of each row for its held-out prediction, which all members have in common.
+
+        Left out one by one, rows with the same features would each be predicted the lower, the
+        larger their own degrees are: whoever learns from the predictions could tell the degrees.
+        """
+        numbers = np.empty(len(self.y), int)
+        for i, (_, test) in enumerate(fold_pairs(len(self.y), self.seed, self.fold)):
+            numbers[test] = i
+        return numbers
+
     def folds(self, most=None) -> Iterator[tuple[int, np.ndarray, np.ndarray, Any]]:
         """Yield a seed, the rows to learn from, the others, and the weights of the former."""
         pairs = fold_pairs(len(self.y), self.seed, self.fold, FOLDS if most is None else most)

@@ -34,9 +34,10 @@ class KernelRidgeLDL(KernelFeatureEstimator):
 
     Each label is regressed on kernel features of the rows where it is observed; one
     eigendecomposition gives the residuals with every row left out, in closed form, and one kernel
-    and one penalty for all labels are those with the smallest sum of their squares. Then the
-    holes are filled near these predictions, such that rows sum to 1 and labels that are harder to
-    predict give way more, and the model is fitted to all rows; this is repeated.
+    and one penalty for all labels are those with the smallest sum of their squares. With these,
+    five folds of the rows are each predicted from the others. Then the holes are filled near these
+    predictions, such that rows sum to 1 and labels that are harder to predict give way more, and
+    the model is fitted to all rows; this is repeated.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ class KernelRidgeLDL(KernelFeatureEstimator):
         self.alpha_ = self.alpha
         if self.alpha == "auto":
             self.alpha_ = choose_alpha(features, y, data.seed, self.n_jobs, weights, data.fold)
-        raw = leave_one_out(features, y, self.alpha_, self.n_jobs, weights, data.fold)
+        raw = leave_one_out(features, y, self.alpha_, self.n_jobs, weights, data.parts)
         options = {"max_iter": self.max_iter, "tol": TOL, "weights": weights}
         fitted = fit_completed(features, y, raw, self.alpha_, **options)
         self.coef_, self.intercept_, self.n_iter_ = fitted

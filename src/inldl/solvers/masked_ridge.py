@@ -132,7 +132,7 @@ def leave_one_out_errors(
     """
     C = y.shape[1]
     if fold is not None:
-        parts = leave_out_folds(features, y, alphas, fold, weights)
+        parts = leave_out_folds(features, y, alphas, fold, weights, n_jobs)
         cells, own = map(PartialRows(y).cells, parts), 1.0 if weights is None else weights
         return np.array([np.sum(own * np.nansum((a - b) ** 2, axis=1)) for a, b in cells])
 
@@ -191,7 +191,7 @@ def leave_one_out(
     projected. They are made without all rows of a `fold`, if rows have the number of one.
     """
     if fold is not None:
-        return leave_out_folds(features, y, np.array([alpha]), fold, weights)[0]
+        return leave_out_folds(features, y, np.array([alpha]), fold, weights, n_jobs)[0]
 
     def predict(column: Array) -> Array:
         count = np.count_nonzero(~np.isnan(column))
@@ -205,18 +205,61 @@ def leave_one_out(
 
 
 def leave_out_folds(
-    features: Array, y: Array, alphas: Array, fold: Array, weights: Array | None = None
+    features: Array,
+    y: Array,
+    alphas: Array,
+    fold: Array,
+    weights: Array | None = None,
+    n_jobs: int | None = None,
 ) -> Array:
-    """Return predictions, alphas x rows x labels, made without the rows of the same fold."""
-    out = np.empty((len(alphas), *y.shape))
-    for number in np.unique(fold):
-        test = np.flatnonzero(fold == number)
-        for j, column in enumerate(np.where(fold == number, np.nan, y.T)):
-            label = LabelSpectrum.of_rows(features, column, weights)
-            if not label.numbers[2]:
-                label.numbers[0] = 1 / y.shape[1]
-            out[:, test, j] = label.predict(features, test, alphas).T
-    return out
+    """Return predictions, alphas x rows x labels, made without the rows of the same fold.
+
+    Products of features are added up in each fold once; those of the others are their sums.
+    """
+    tests = [np.flatnonzero(fold == number) for number in np.unique(fold)]
+    center = _center(features, np.arange(len(y)), weights)
+
+    def predict(column: Array) -> Array:
+        out, seen = np.full((len(alphas), len(column)), 1 / y.shape[1]), ~np.isnan(column)
+        kind = _precision(features, np.count_nonzero(seen), float(alphas.min()))
+        parts = [_products(features, column, t[seen[t]], center, weights, kind) for t in tests]
+        for i, test in enumerate(tests):
+            others: Any = sum(parts[:i] + parts[i + 1 :])
+            if not np.any(others):  # no degree is left to learn from
+                continue
+            mean = others[-2] / others[-2, -2]
+            gram = others[:-2] - np.outer(others[:-2, -2], mean)
+            for alpha, predicted in zip(alphas, out, strict=True):
+                own = gram[:, :-2].copy()
+                own[np.diag_indices_from(own)] += alpha
+                factor = linalg.cho_factor(own.T, overwrite_a=True, check_finite=False)
+                coef = linalg.cho_solve(factor, gram[:, -1], check_finite=False)
+                bias = mean[-1] - (center + mean[:-2]) @ coef
+                predicted[test] = features[test] @ coef.astype(features.dtype) + bias
+        return out
+
+    found = Parallel(n_jobs, prefer="threads")(delayed(predict)(column) for column in y.T)
+    return np.stack(found, axis=-1)
+
+
+def _products(
+    features: Array, degrees: Array, rows: Array, center: Array, weights: Array | None, kind: Any
+) -> Array:
+    """Return the products of centred features, ones and degrees with each other, over rows."""
+    total = np.zeros((features.shape[1] + 2,) * 2)
+    for part in _chunks(rows):
+        columns = features[part] - center, np.ones((len(part), 1)), degrees[part, None]
+        both = np.hstack(columns, dtype=kind, casting="same_kind")
+        if weights is not None:
+            both *= np.sqrt(weights[part, None]).astype(kind)
+        total += both.T @ both
+    return total
+
+
+def _precision(features: Array, n_rows: Any, alpha: float) -> Any:
+    """Return the precision that products of features need: few rows are fitted closely."""
+    exact = n_rows <= features.shape[1] or alpha < SINGLE * n_rows
+    return float if exact else features.dtype
 
 
 def _leave_out_each(features: Array, column: Array, alpha: float, weights: Array | None) -> Array:
@@ -224,8 +267,14 @@ def _leave_out_each(features: Array, column: Array, alpha: float, weights: Array
     rows = np.flatnonzero(~np.isnan(column))
     own, degrees = None if weights is None else weights[rows], column[rows]
     center, mean = _center(features, rows, weights), np.average(degrees, weights=own)
-    factor, coef = _factored(features, column - mean, rows, center, alpha, weights)
-    out, parts, kind = features @ coef.astype(features.dtype), [], factor.dtype
+    kind = _precision(features, len(rows), alpha)
+    products = _products(features, column - mean, rows, center, weights, kind)
+    gram, moments = products[:-2, :-2], products[:-2, -1]
+    gram[np.diag_indices_from(gram)] += alpha
+    factor = linalg.cholesky(gram, lower=True, check_finite=False)
+    coef = linalg.cho_solve((factor, True), moments, check_finite=False)
+    kind = float if len(rows) <= len(gram) else features.dtype
+    factor, out, parts = factor.astype(kind), features @ coef.astype(features.dtype), []
     out = out + (mean - center @ coef)
     options = {"lower": True, "overwrite_b": True, "check_finite": False}
     for part in _chunks(rows):
@@ -240,26 +289,6 @@ def _leave_out_each(features: Array, column: Array, alpha: float, weights: Array
         left = np.maximum(1 - own / own.sum() - own * leverage, LEAST_LEFT)
     out[rows] = degrees - (degrees - fitted) / left
     return out
-
-
-def _factored(
-    features: Array, rest: Array, rows: Array, center: Array, alpha: float, weights: Array | None
-) -> tuple[Array, Array]:
-    """Return the Cholesky factor of the centred Gram matrix, and the coefficients of `rest`."""
-    gram, moments = np.zeros((features.shape[1],) * 2), np.zeros(features.shape[1])
-    few, small = len(rows) <= features.shape[1], alpha < SINGLE * len(rows)
-    exact = float if few or small else features.dtype
-    for part in _chunks(rows):
-        phi, right = (features[part] - center).astype(exact, copy=False), rest[part]
-        if weights is not None:
-            root = np.sqrt(weights[part])
-            phi, right = phi * root[:, None].astype(exact), right * root
-        gram += phi.T @ phi
-        moments += phi.T @ right.astype(exact)
-    gram[np.diag_indices_from(gram)] += alpha
-    factor = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
-    coef = linalg.cho_solve((factor, True), moments, check_finite=False)
-    return factor if few else factor.astype(features.dtype), coef
 
 
 def spread_of(y: Array, held_out: Array, weights: Array | None = None) -> Array:
