@@ -49,7 +49,7 @@ def with_codes(columns, cells, degrees, max_levels) -> tuple[list[Column], list[
     out, notes = [], []
     numbers = {name: each.numbers for name, each in cells.items()}
     told = [each.codes if numbers[name] is None else numbers[name] for name, each in cells.items()]
-    once = slice(0)
+    once = np.empty(0, int)
     if told:
         features = np.nan_to_num(np.column_stack(told).astype(float), nan=-1)
         once = first_of_copies(features, np.nan_to_num(degrees, nan=-1))[0]
