@@ -238,8 +238,7 @@ def leave_out_folds(
                 predicted[test] = features[test] @ coef.astype(features.dtype) + bias
         return out
 
-    found = Parallel(n_jobs, prefer="threads")(delayed(predict)(column) for column in y.T)
-    return np.stack(found, axis=-1)
+    return np.stack(Parallel(n_jobs, prefer="threads")(delayed(predict)(c) for c in y.T), axis=-1)
 
 
 def _products(
