@@ -38,7 +38,7 @@ _YEARS = 1800, 2100
 FEWEST_LEVELS, ROWS_FOR_LEVEL, MOST_CODE_LEVELS = 3, 4, 1000
 CODE_FOLDS, CODE_ROWS = 5, 20_000
 NEIGHBOURS = 2  # values on each side
-RIDGE = 1e-6  # of a cubic through few values
+CUBIC_RIDGE = 1e-6  # of a cubic through few values
 SURE = 2.0  # standard errors of a difference, for a name that says nothing
 
 
@@ -103,7 +103,7 @@ def _held_out_errors(values, level, y):
         number, total, _ = _sums(level, n, y, ~test[:, None] & seen)
         mean = total.sum(axis=0) / np.maximum(number.sum(axis=0), 1)
         known, some = np.where(seen, y, 0)[~test], powers[~test]
-        gram = np.einsum("ri,rj,rc->cij", some, some, seen[~test] * 1.0) + RIDGE * np.eye(4)
+        gram = np.einsum("ri,rj,rc->cij", some, some, seen[~test] * 1.0) + CUBIC_RIDGE * np.eye(4)
         cubic = powers @ np.linalg.solve(gram, (some.T @ known).T[..., None])[..., 0].T
         near = (window @ total + mean) / (window @ number + 1)
         by_level = (total + mean) / (number + 1)
