@@ -198,6 +198,8 @@ class Block:
         text = self.text
         if '"' in text or "\r" in text or self.has_empty_lines:
             text = self.newline.join(self.rows)
+        if text.startswith("\ufeff"):  # pandas would leave it out, even if there is nothing else
+            text = " " + text[1:]
         return pd.read_csv(
             BytesIO(text.encode()),
             header=None,
