@@ -21,7 +21,8 @@ from typer.testing import CliRunner
 
 import inldl
 from inldl import hide, solvers
-from inldl.datasets import catalogue, make_distributions
+from inldl.datasets import make_distributions
+from inldl_paper import catalogue
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}

@@ -11,6 +11,8 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "bench": "inldl_paper.commands",
+        "catalogue": "inldl_paper.public",
+        "load": "inldl_paper.public",
         "printed_results": "inldl_paper.study",
         "report": "inldl_paper.commands",
         "run_page": "inldl_paper.pages",

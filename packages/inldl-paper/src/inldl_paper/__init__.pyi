@@ -4,5 +4,7 @@ from inldl_paper.commands import bench as bench
 from inldl_paper.commands import report as report
 from inldl_paper.commands import reproduce as reproduce
 from inldl_paper.pages import run_page as run_page
+from inldl_paper.public import catalogue as catalogue
+from inldl_paper.public import load as load
 from inldl_paper.scores import score_table as score_table
 from inldl_paper.study import printed_results as printed_results

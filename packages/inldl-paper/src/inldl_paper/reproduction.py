@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from inldl.datasets import load
 from inldl.files.replacing import make_folder, write_text
 from inldl.report import save
 from inldl.report.document import Document
@@ -20,6 +19,7 @@ from inldl_paper.overview import (
     overview,
     reproduction_figures,
 )
+from inldl_paper.public import load
 
 
 def reproduce(

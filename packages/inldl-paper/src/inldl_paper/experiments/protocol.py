@@ -18,12 +18,13 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.utils import check_X_y
 
-from inldl.datasets import MECHANISMS, public
+from inldl.datasets import MECHANISMS
 from inldl.errors import DataError
 from inldl.methods.registry import canonical_method, make_method
 from inldl.metrics import evaluate
 from inldl.rows.checks import check_number
 from inldl.specs import Spec, did_you_mean, import_object, parse
+from inldl_paper import public
 
 Array = npt.NDArray[Any]
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.io import loadmat
 
-from inldl.datasets import catalogue, load, public
+from inldl_paper import catalogue, load, public
 
 AT_HAND = {
     "emotion6": (1980, 168, 7),

@@ -14,8 +14,8 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
-from inldl.datasets._stored import read
 from inldl.progress import report
+from inldl_paper.stored import read
 
 _COMMIT = "082937638e075b35d349a2e69e36219d52512dc8"
 #: Address of the folder with the files.
@@ -173,7 +173,7 @@ def describe(name, download=True) -> Bunch:
 @cache
 def records() -> dict[str, Record]:
     """Return every dataset by its name."""
-    text = (files("inldl.datasets") / "data" / "public.toml").read_text(encoding="utf-8")
+    text = (files("inldl_paper") / "public.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
     return {
         name: _record(name, fields, table["citations"])
@@ -231,10 +231,8 @@ def present(record: Record) -> Path | None:
 
 def cache_folder() -> Path:
     """Return the folder of downloaded files, the usual cache folder of the platform."""
-    try:
-        from pooch import os_cache
-    except ImportError as error:
-        raise ImportError("Downloads need pooch: pip install 'inldl[data]'") from error
+    from pooch import os_cache  # time that a file which is there need not pay
+
     folder = Path()
     with suppress(RuntimeError):  # of a user whom the system does not know
         folder = Path(os_cache("inldl"))
@@ -252,9 +250,7 @@ def _folders():
                 "correct it, or unset it."
             )
         folders = [folder, folder / "datasets"]
-    with suppress(ImportError):  # without pooch nothing was downloaded
-        folders.append(cache_folder())
-    return folders
+    return [*folders, cache_folder()]
 
 
 def _mismatch(path, kind, expected):

@@ -14,8 +14,8 @@ import pooch
 import pytest
 from scipy.io import savemat
 
-from inldl.datasets import catalogue, load, public
-from inldl.datasets.public import cache_folder
+from inldl_paper import catalogue, load, public
+from inldl_paper.public import cache_folder
 
 
 @pytest.fixture(autouse=True)
@@ -124,17 +124,6 @@ def test_finds_the_cache(server, record):
 
 def test_cache_is_where_pooch_has_it():
     assert cache_folder() == Path(pooch.os_cache("inldl"))
-
-
-def test_without_pooch_files_are_found_but_not_downloaded(tmp_path, monkeypatch, server, record):
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    assert len(catalogue()) == 28
-    with pytest.raises(ImportError, match=r"Downloads need pooch: pip install 'inldl\[data\]'"):
-        load("Tiny")
-    (tmp_path / "Tiny.mat").write_bytes(tiny())
-    monkeypatch.setenv("INLDL_DATA", str(tmp_path))
-    assert load("Tiny").path == tmp_path / "Tiny.mat"
-    assert server.asked == []
 
 
 @pytest.mark.parametrize("folder", [".", "datasets"])
@@ -290,7 +279,7 @@ def test_cache_that_cannot_be_written(home, server, record):
 
 LOAD_TINY = """
 import sys
-from inldl.datasets import public, load
+from inldl_paper import load, public
 public.BASE_URL, digest = sys.argv[1:]
 public.records()["Tiny"] = public.Record(
     name="Tiny", source="made up", git_blob="", sha256=digest, copies={})

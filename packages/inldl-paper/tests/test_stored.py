@@ -4,7 +4,7 @@ import scipy.sparse
 from scipy.io import savemat
 
 from inldl import WInLDL
-from inldl.datasets import catalogue, load, public
+from inldl_paper import catalogue, load, public
 
 X = np.arange(6, dtype=np.float32).reshape(3, 2)
 y = np.array([[0.5, 0.5], [0.2, 0.8], [1.0, 0.0]])
