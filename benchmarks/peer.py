@@ -37,8 +37,8 @@ from inldl import AutoInLDL, WInLDL
 from inldl.datasets import load
 from inldl.methods import ConstantLDL, RegressorLDL
 from inldl.metrics import evaluate
-from inldl.processes import environment
 from inldl_paper.experiments import SPLITS, make_fold
+from inldl_paper.experiments.machine import environment
 from inldl_paper.experiments.runner import one_line
 from inldl_paper.literature import BFGSLDL, IISLDL, InLDLADMM
 from plain_numpy import with_bias
@@ -153,7 +153,7 @@ def peak(name, *shape):
 
 def tell_peak(name, *shape):
     """Print by how many bytes five iterations, of which each holds the same, raise the peak."""
-    from inldl.processes import memory, reset_peak_memory
+    from inldl_paper.experiments.machine import memory, reset_peak_memory
 
     way = WInLDL(max_iter=5) if name == "inldl" else Peer("WInLDL", max_iterations=5)
     way.fit(*prepared(way, *make(200, 3, 4)))  # loads and compiles

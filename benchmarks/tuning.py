@@ -22,9 +22,9 @@ import pandas as pd
 
 from inldl.datasets import load
 from inldl.engines.base import one_blas_thread
-from inldl.methods import TunedLDL
 from inldl.methods.registry import make_method
 from inldl.metrics import evaluate
+from inldl_paper import TunedLDL
 from inldl_paper.experiments import make_fold
 
 DATASETS = ["SJAFFE", "SBU_3DFE", "SCUT_FBP", "Yeast_spo", "emotion6"]

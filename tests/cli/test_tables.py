@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from budget_survey import LABELS, budget_survey
-from inldl.processes import reset_peak_memory
+from inldl_paper.experiments.machine import reset_peak_memory
 
 COMMANDS = ("complete", "fit", "predict", "evaluate", "inspect", "compare", "ask", "audit")
 COMMANDS += ("export",)
@@ -299,7 +299,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
                 file.writelines(rows)
     assert (tmp_path / "large.csv").stat().st_size > 150_000_000
     code = """
-        from inldl.processes import memory, reset_peak_memory
+        from inldl_paper.experiments.machine import memory, reset_peak_memory
         from inldl.tables import TableFile, complete_table, fit_table
         large = TableFile("large.csv", "a,b,c")
         learned = fit_table(large, "winldl", most_rows=2000)

@@ -9,7 +9,8 @@ import pytest
 from inldl import AutoInLDL, TableModel, WInLDL
 from inldl.datasets import make_distributions
 from inldl.errors import DataError
-from inldl.methods import RegressorLDL, TunedLDL
+from inldl.methods import RegressorLDL
+from inldl_paper import TunedLDL
 
 X, Y = make_distributions(60, random_state=0)
 FEATURES, LABELS = pd.DataFrame(X, columns=list("abc")), pd.DataFrame(Y, columns=list("pqr"))

@@ -15,5 +15,4 @@ from inldl.methods.registry import Method as Method
 from inldl.methods.registry import canonical_method as canonical_method
 from inldl.methods.registry import make_method as make_method
 from inldl.methods.registry import register as register
-from inldl.methods.tuned import TunedLDL as TunedLDL
 from inldl.methods.winldl import WInLDL as WInLDL

@@ -132,8 +132,8 @@ for _name, _regressor, _arguments in [
     _add(_name, "inldl.methods.baselines:RegressorLDL", _about, **_made)
 _add("neural", "inldl_torch.neural:NeuralLDL",
      "small neural networks, trained with PyTorch", distribution="inldl-torch")
-_add(TUNED, "inldl.methods.tuned:TunedLDL",
-     "winldl, or another: tuned(method=ldm), constants by hidden degrees")
+_add(TUNED, "inldl_paper.tuned:TunedLDL",
+     "winldl, or another: tuned(method=ldm), constants by hidden degrees", distribution=_PAPER)
 _add("constant-mean", "inldl.methods.baselines:ConstantLDL",
      "the mean of the observed degrees, for every row", arguments={"strategy": "mean"})
 _add("constant-uniform", "inldl.methods.baselines:ConstantLDL",

@@ -8,3 +8,4 @@ from inldl_paper.public import catalogue as catalogue
 from inldl_paper.public import load as load
 from inldl_paper.scores import score_table as score_table
 from inldl_paper.study import printed_results as printed_results
+from inldl_paper.tuned import TunedLDL as TunedLDL

@@ -1,7 +1,7 @@
 """Say where results were computed, and how to compute them again."""
 
-from inldl.processes import PACKAGES
 from inldl.report import document as d
+from inldl_paper.experiments.machine import PACKAGES
 
 _FRAME = """from inldl_paper.experiments import Store
 Store("run.sqlite").frame().to_csv("run.csv", index=False)"""

@@ -26,19 +26,12 @@ from inldl.errors import DataError
 from inldl.methods.registry import METHODS, make_method
 from inldl.metrics import evaluate
 from inldl.metrics.registry import find_metric
-from inldl.processes import (
-    READY,
-    Worker,
-    environment,
-    memory,
-    own_output,
-    received,
-    reset_peak_memory,
-)
+from inldl.processes import READY, own_output, received
 from inldl.progress import report
 from inldl.specs import import_object
 from inldl_paper import ordered
 from inldl_paper.experiments.folds import Fold, fold_of
+from inldl_paper.experiments.machine import environment, memory, reset_peak_memory
 from inldl_paper.experiments.protocol import (
     Array,
     Cell,
@@ -49,6 +42,7 @@ from inldl_paper.experiments.protocol import (
     seed_name,
 )
 from inldl_paper.experiments.store import Row, Store
+from inldl_paper.experiments.workers import Worker
 
 WARM_UP_ROWS = 64
 DEGREE_EDGES = (0.0, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)

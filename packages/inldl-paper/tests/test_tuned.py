@@ -9,9 +9,10 @@ from sklearn.preprocessing import StandardScaler
 from inldl import WInLDL, hide
 from inldl.datasets import make_distributions
 from inldl.files import load_model, save_model
-from inldl.methods import ConstantLDL, RegressorLDL, TunedLDL
+from inldl.methods import ConstantLDL, RegressorLDL
 from inldl.methods.registry import make_method
 from inldl.metrics import METRICS
+from inldl_paper import TunedLDL
 from inldl_paper.experiments import Store, grid
 from inldl_paper.experiments.runner import measure
 from plain_methods import PLAIN

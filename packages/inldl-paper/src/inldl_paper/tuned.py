@@ -73,7 +73,7 @@ class TunedLDL(DistributionEstimator):
 
     Examples
     --------
-    >>> from inldl.methods import TunedLDL
+    >>> from inldl_paper import TunedLDL
     >>> from inldl import WInLDL, hide
     >>> from inldl.datasets import make_distributions
     >>> X, y = make_distributions(200, random_state=0)
