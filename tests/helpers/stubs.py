@@ -15,6 +15,7 @@ from inldl.report.figures import FIGURES
 LAZY = [
     *(f"inldl{room}" for room in ("", ".files", ".kernels", ".methods", ".report", ".tables")),
     *(f"inldl_paper{room}" for room in ("", ".experiments", ".literature")),
+    "inldl_studio",
     "inldl_torch",
 ]
 ALSO = {"inldl.report": {"FIGURES": "inldl.report.figures"}}

@@ -1,25 +1,19 @@
 """The commands, their options and their help."""
 
+import re
 from inspect import getdoc
-from pathlib import Path
-from typing import Annotated
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from inldl import __version__
-from inldl.cli import experiments, interrupted, tables
+from inldl.cli import interrupted, tables
 from inldl.cli import options as o
-from inldl.specs import import_distribution
+from inldl.specs import import_distribution, import_object, is_installed
 
-_START = "A table to start with; the studio works on a copy of it."
-_PORT = "The port to listen on; any free one by default."
-_QUIET = "Do not open a browser; open the address that is printed yourself."
-_KEPT = "Where to keep the work; by default in INLDL_STUDIO, or where programs keep data."
-_LARGEST = "The largest file to accept, in megabytes."
-_SHARE = 'Let people in your network work on the same tables, each with an address: "Ada,Emmy".'
+# The commands of the packages beside this one
+BESIDE = {"inldl-studio": ["studio"], "inldl-paper": ["datasets", "bench", "report", "reproduce"]}
 EXAMPLES = 5  # that stand above the options
-_FORGET = "Remove all tables and results of the studio, and exit."
 
 
 class _PlainHelp:
@@ -119,12 +113,14 @@ class _Command(_PlainHelp, TyperCommand):
 
     def format_help(self, ctx, formatter):
         for option in self.params:
-            if "{" in (getattr(option, "help", None) or ""):
-                from inldl.datasets import MECHANISMS
-
-                names = {"mechanisms": ", ".join(MECHANISMS), "recipes": experiments.recipes()}
-                option.help = option.help.format(**names)
+            if help := getattr(option, "help", None):
+                option.help = re.sub(r"\{([\w.:]+)\}", _names_in, help)
         super().format_help(ctx, formatter)
+
+
+def _names_in(found):
+    """Return the names of a list whose path stands in a help text."""
+    return ", ".join(import_object(found[1]))
 
 
 def _help(command):
@@ -146,39 +142,39 @@ def _add(command, group, panel=None):
     group.command(**options)(o.with_options(command))
 
 
-def studio(
-    table: Annotated[Path | None, typer.Argument(help=_START, metavar="[TABLE]")] = None,
-    port: Annotated[int, typer.Option(help=_PORT, min=0, max=65535, show_default=False)] = 0,
-    no_browser: Annotated[bool, o.flag("--no-browser", help=_QUIET)] = False,
-    folder: Annotated[Path | None, typer.Option(help=_KEPT)] = None,
-    largest: Annotated[int, typer.Option(help=_LARGEST, min=1)] = 1024,
-    share: Annotated[str | None, typer.Option(help=_SHARE)] = None,
-    forget: Annotated[bool, o.flag("--forget", help=_FORGET)] = False,
-) -> None:
-    """Work on a table in the browser: look at it, complete it, correct it, download it.
+def methods() -> None:
+    """List the methods that commands know by name."""
+    from inldl.methods.registry import METHODS
 
-    The page is served on this machine alone, to whoever has its address, unless you --share it.
-    Your file stays as it is.
+    lines = []
+    for name, method in METHODS.items():
+        lacking = "" if method.installed else f" (needs the package {method.distribution})"
+        lines.append((name, method.about + lacking))
+    o.show_list(lines, "name", "what it is")
 
-        inldl studio
-        inldl studio survey.csv
-        inldl studio survey.csv --port 8000 --no-browser
-        inldl studio survey.csv --share "Ada,Emmy"
-        inldl studio --forget
-    """
-    page = import_distribution("inldl-studio", "inldl studio")
-    if forget:
-        page.forget(folder)
+
+def _add_those_of(package, panel):
+    """Add the commands of a package beside this one; without it, commands that name it."""
+    if is_installed(package):
+        for command in import_object(f"{package.replace('-', '_')}.command_line:COMMANDS"):
+            _add(command, app, panel)
         return
-    how = {"folder": folder, "largest": largest * 2**20, "share": share}
-    page.serve(table, port=port, browser=not no_browser, **how)
+
+    def absent(context: typer.Context) -> None:
+        import_distribution(package, f"inldl {context.info_name}")
+
+    about = {"help": f"This command is in the package {package}.", "rich_help_panel": panel}
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    for name in BESIDE[package]:
+        app.command(name, cls=_Command, context_settings=anything, **about)(absent)
 
 
 TABLES = "For a table with holes"
-for command in (*tables.COMMANDS, studio):
+for command in tables.COMMANDS:
     _add(command, app, TABLES)
-for research in experiments.COMMANDS:
-    _add(research, app, "For research")
+_add_those_of("inldl-studio", TABLES)
+_add(methods, app, "For research")
+_add_those_of("inldl-paper", "For research")
 model = typer.Typer(
     cls=_Group, no_args_is_help=True, help="Show what a model file holds: `inldl model info`."
 )

@@ -167,6 +167,15 @@ class Output:
             say(f"Wrote {self.page}")
 
 
+def show_list(lines: list[Any], *names: str) -> None:
+    """Print rows below the names of their columns."""
+    from inldl.report.document import Document, Header, Section, ShownTable
+    from inldl.report.renderers import show
+
+    columns = [Header(name, words=name not in ("n", "k", "C")) for name in names]
+    show(Document("", sections=[Section("", [ShownTable(columns, lines)])]))
+
+
 _ROLES = {
     "table": "the table",
     "model": "the model",

@@ -4,6 +4,8 @@ The server imports nothing that takes time: tables are read and models are fitte
 their own (`inldl_studio.jobs`), which write what they find into the folder of the table.
 """
 
-from inldl_studio.server import forget, serve
+from inldl.lazy import lazy_names
 
-__all__ = ["forget", "serve"]
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__, dict.fromkeys(["forget", "serve"], "inldl_studio.server")
+)

@@ -1,22 +1,24 @@
-"""Commands of the researcher: datasets, methods, bench, report, reproduce."""
+"""Commands of `inldl` for research: datasets, bench, report, reproduce."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+import inldl_paper
 from inldl.cli import options as o
-from inldl.specs import import_distribution, import_object, is_installed
+from inldl.files.replacing import check_free
+from inldl.specs import split_list
 
-_PAPER = "inldl-paper"
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
 Timeout = Annotated[float | None, typer.Option(help="Give up on a cell after this many seconds.")]
 _COMPARED = "Names with commas, package.module:Class(a=1), ./file.py:Class; name=method names it."
 _METRICS = "More metrics, such as earth_mover, zero_one or package.module:function."
 _HIDING = (
-    "How degrees are hidden: {mechanisms}; with -renormalised after the name, the others are "
-    "divided by their sum."
+    "How degrees are hidden: {inldl.datasets:MECHANISMS}; with -renormalised after the name, the "
+    "others are divided by their sum."
 )
+_RECIPE = "Preparation: {inldl_paper.experiments:RECIPES}."
 _SOME = "Some of the paper's datasets; all by default."
 _SMALL = "A short run: SJAFFE and SBU3DFE unless datasets are given, and fewer sizes."
 Retry = Annotated[bool, o.flag("--retry", help="Compute failed cells again.")]
@@ -24,33 +26,12 @@ Retry = Annotated[bool, o.flag("--retry", help="Compute failed cells again.")]
 
 def datasets() -> None:
     """List the public datasets: shape, source, licence, and whether they are on this machine."""
-    from inldl.datasets import catalogue
-
     lines = []
-    for each in catalogue():
+    for each in inldl_paper.catalogue():
         shape, here = each.shape or [""] * 3, "yes" if each.path else ""
         about = [each.source, each.licence, each.note or ""]
         lines.append([each.name, each.alias or "", *shape, here, *about])
-    _list(lines, "name", "in the paper", "n", "k", "C", "here", "source", "licence", "note")
-
-
-def methods() -> None:
-    """List the methods that `bench` knows by name."""
-    from inldl.methods.registry import METHODS
-
-    lines = []
-    for name, method in METHODS.items():
-        lacking = "" if method.installed else f" (needs the package {method.distribution})"
-        lines.append((name, method.about + lacking))
-    _list(lines, "name", "what it is")
-
-
-def _list(lines, *names):
-    from inldl.report.document import Document, Header, Section, ShownTable
-    from inldl.report.renderers import show
-
-    columns = [Header(name, words=name not in ("n", "k", "C")) for name in names]
-    show(Document("", sections=[Section("", [ShownTable(columns, list(lines))])]))
+    o.show_list(lines, "name", "in the paper", "n", "k", "C", "here", "source", "licence", "note")
 
 
 def bench(
@@ -58,7 +39,7 @@ def bench(
     methods: Annotated[str, typer.Option(help=_COMPARED)] = "winldl,constant-mean",
     rates: Annotated[str, typer.Option(help="Shares of degrees to hide.")] = "0.1,0.3,0.5,0.7,0.9",
     splits: Annotated[int, typer.Option(help="Number of random splits.")] = 5,
-    recipe: Annotated[str, typer.Option(help="Preparation: {recipes}.")] = "authors",
+    recipe: Annotated[str, typer.Option(help=_RECIPE)] = "authors",
     mechanism: Annotated[str, typer.Option(help=_HIDING)] = "uniform",
     grouped: Annotated[bool, o.flag("--grouped", help="Keep groups of rows together.")] = False,
     metrics: Annotated[str, typer.Option(help=_METRICS)] = "",
@@ -73,13 +54,10 @@ def bench(
 
         inldl bench --datasets SJAFFE,SBU3DFE --methods winldl,ldm,ridge --rates 0.5 --jobs 2
     """
-    from inldl.specs import split_list
-
-    paper = import_distribution(_PAPER, "inldl bench")
     how = {"rates": _numbers(rates), "splits": splits, "recipe": recipe, "mechanism": mechanism}
     how["grouped"] = grouped
     running = {"jobs": jobs, "timeout": timeout, "retry": retry, "metrics": split_list(metrics)}
-    paper.bench(split_list(datasets), split_list(methods), out, how=how, running=running)
+    inldl_paper.bench(split_list(datasets), split_list(methods), out, how=how, running=running)
 
 
 def report(
@@ -93,12 +71,9 @@ def report(
 
     inldl report run.sqlite -o report.html --latex tables --figures figures
     """
-    from inldl.files.replacing import check_free
-
-    paper = import_distribution(_PAPER, "inldl report")
     o.check_apart(run=run, out=out)
     check_free(out, overwrite=True)
-    paper.report(run, out, latex=latex, csv=csv, figures=figures)
+    inldl_paper.report(run, out, latex=latex, csv=csv, figures=figures)
 
 
 def reproduce(
@@ -115,19 +90,11 @@ def reproduce(
 
         inldl reproduce --quick
     """
-    paper = import_distribution(_PAPER, "inldl reproduce")
     running = {"jobs": jobs, "timeout": timeout, "retry": retry}
-    paper.reproduce(out, running=running, datasets=datasets, quick=quick)
+    inldl_paper.reproduce(out, running=running, datasets=datasets, quick=quick)
 
 
-COMMANDS = (datasets, methods, bench, report, reproduce)
-
-
-def recipes() -> str:
-    """Return the names of the preparations, where the package that has them is installed."""
-    if not is_installed(_PAPER):
-        return f"see the package {_PAPER}"
-    return ", ".join(import_object("inldl_paper.experiments:RECIPES"))
+COMMANDS = (datasets, bench, report, reproduce)
 
 
 def _numbers(text):

@@ -1,7 +1,5 @@
 """The commands of the researcher, as a user gives them."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -135,28 +133,3 @@ def test_download_that_fails_is_told_before_anything_runs(inldl, tmp_path):
     assert "could not be downloaded" in err
     assert "INLDL_DATA" in err
     assert not (tmp_path / "run.sqlite").exists()
-
-
-MISSING = (
-    "inldl: inldl {} needs the package inldl-paper: pip install inldl-paper (in a clone of "
-    "inldl: pip install ./packages/inldl-paper)\n"
-)
-
-
-@pytest.mark.parametrize(
-    ("command", "option"),
-    [
-        (["reproduce", "--quick"], "--quick"),
-        (["bench", "--datasets", DATA], "--recipe"),
-        (["report", "run.sqlite"], "--out"),
-    ],
-)
-def test_without_its_package_a_command_says_what_to_install(
-    inldl, tmp_path, monkeypatch, command, option
-):
-    monkeypatch.setitem(sys.modules, "inldl_paper", None)
-    assert inldl(*command) == (1, "", MISSING.format(command[0]))
-    assert list(tmp_path.iterdir()) == []
-    code, help, _ = inldl(command[0], "--help")
-    assert code == 0
-    assert option in help
