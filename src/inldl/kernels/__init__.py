@@ -14,7 +14,6 @@ _KERNELS = {
         "narrow_moments",
         "predict_paths",
         "project_between",
-        "weighted_simplex_columns",
     ),
     "simplex": ("project_columns", "winldl_step"),
     "trees": ("ExtraTrees", "forest_mean", "grow_forest"),

@@ -14,7 +14,6 @@ from inldl.kernels.loops import narrow_fitted as narrow_fitted
 from inldl.kernels.loops import narrow_moments as narrow_moments
 from inldl.kernels.loops import predict_paths as predict_paths
 from inldl.kernels.loops import project_between as project_between
-from inldl.kernels.loops import weighted_simplex_columns as weighted_simplex_columns
 from inldl.kernels.simplex import project_columns as project_columns
 from inldl.kernels.simplex import winldl_step as winldl_step
 from inldl.kernels.trees import ExtraTrees as ExtraTrees

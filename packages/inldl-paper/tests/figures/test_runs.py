@@ -10,6 +10,7 @@ import pytest
 from figure_parts import legend_texts, lines_of, tick_texts
 from inldl import report
 from inldl_paper import figures
+from inldl_paper.figures.axes import power
 
 COUNTS = [3, 7, 20]
 
@@ -146,7 +147,7 @@ def test_frames_without_their_columns_or_rows_are_refused(study):
 
 @pytest.mark.parametrize(("value", "text"), [(1e-4, "10⁻⁴"), (2.5e5, "2.5·10⁵"), (1, "10⁰")])
 def test_powers_of_ten(value, text):
-    assert report.style.power(value) == text
+    assert power(value) == text
 
 
 def test_the_settings_of_the_user_neither_matter_nor_change(study):

@@ -4,6 +4,7 @@ import numpy as np
 
 from inldl.report import style
 from inldl.report.style import COLUMN, FULL, GREY, PALE, Drawing, drawn
+from inldl_paper.figures.axes import legend_over, line_handles, log_axis
 from inldl_paper.figures.runs import draw_error_line
 
 GROWING = {"n": "rows", "k": "features", "C": "labels"}
@@ -82,8 +83,8 @@ def growth(
     lines = _draw_lines(
         axes, frame, "method", by, "seconds", look, lambda name: f"{name} ({exponents[name]:.2f})"
     )
-    style.log_axis(axes.xaxis)
-    style.log_axis(axes.yaxis)
+    log_axis(axes.xaxis)
+    log_axis(axes.yaxis)
     axes.set(xlabel=f"{GROWING[by]} {by}", ylabel=label)
     return style.legend_above(axes.figure, lines, title="method (slope)")
 
@@ -122,7 +123,7 @@ def _degree_axes(counts, width):
     bins = counts[counts > 0].sort_index()
     step = np.diff(bins.index).min() if len(bins) > 1 else 0.1
     below.bar(bins.index, bins, width=0.9 * step, color=PALE)
-    style.log_axis(below.yaxis)
+    log_axis(below.yaxis)
     below.set(xlabel="true degree", ylabel="count")
     return axes
 
@@ -146,8 +147,8 @@ def risk_bound(frame, *, label="bound on the risk", width=COLUMN) -> Drawing:
     )
     if "floor" in frame.columns:
         lines += _floor_lines(axes, frame, look)
-    style.log_axis(axes.xaxis)
-    style.log_axis(axes.yaxis)
+    log_axis(axes.xaxis)
+    log_axis(axes.yaxis)
     axes.set(xlabel="rows N", ylabel=label)
     return style.legend_above(axes.figure, lines)
 
@@ -188,8 +189,8 @@ def mu_study(
     scores, speed = figure.subplots(*((1, 2) if side_by_side else (2, 1)))
     room = (width / 2 if side_by_side else width) - 0.7
     heights = [
-        style.legend_over(scores, _draw_scores(scores, frame, reference), room),
-        style.legend_over(speed, _draw_histories(speed, histories, label), room),
+        legend_over(scores, _draw_scores(scores, frame, reference), room),
+        legend_over(speed, _draw_histories(speed, histories, label), room),
     ]
     figure.set_figheight(figure.get_figheight() + (max(heights) if side_by_side else sum(heights)))
     return figure
@@ -207,12 +208,12 @@ def _draw_scores(axes, frame, reference):
         change = part["mean"] * percent - 100
         draw_error_line(axes, part["mu"], change, part["std"] * percent, look[name], name)
     axes.axhline(0, color=GREY, linewidth=0.6, zorder=0)
-    style.log_axis(axes.xaxis)
+    log_axis(axes.xaxis)
     axes.minorticks_off()
     values = np.unique(frame["mu"].astype(float))
     axes.set_xticks(values, [f"{value:g}" for value in values])
     axes.set(xlabel="μ", ylabel=f"change from μ = {reference:g} (%)")
-    return style.line_handles(
+    return line_handles(
         {f"{name} {style.better(name, '↓↑')}".rstrip(): look[name] for name in look}
     )
 
@@ -228,6 +229,6 @@ def _draw_histories(axes, histories, label):
         iterations = np.arange(1, len(changes) + 1)
         every = max(1, len(changes) // 8)
         axes.plot(iterations, changes, label=f"{mu:g}", markevery=every, **line)
-    style.log_axis(axes.yaxis)
+    log_axis(axes.yaxis)
     axes.set(xlabel="iteration", ylabel=label)
-    return style.line_handles({f"μ = {mu:g}": line for mu, line in look.items()})
+    return line_handles({f"μ = {mu:g}": line for mu, line in look.items()})

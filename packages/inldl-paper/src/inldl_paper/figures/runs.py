@@ -5,6 +5,7 @@ import numpy as np
 from inldl.report import style
 from inldl.report.style import COLUMN, FULL, GREY, Drawing, drawn
 from inldl.rows.checks import check_number
+from inldl_paper.figures.axes import line_handles, log_axis
 
 BAR = 0.2  # inches per bar
 NAME = 0.17  # inches from one name of the diagram of ranks to the next
@@ -42,7 +43,7 @@ def run_time(frame, *, label="total time of the fits (s)", width=COLUMN) -> Draw
     ]
     axes = style.single_panel(width, 0.55 + BAR * len(totals))
     bars = axes.barh(np.arange(len(totals)), totals, height=0.7, color=GREY)
-    style.log_axis(axes.xaxis)
+    log_axis(axes.xaxis)
     axes.set_yticks(np.arange(len(totals)), names)
     times = [f"{each:.0f}" if each >= 100 else f"{each:.3g}" for each in totals]
     axes.bar_label(bars, times, padding=2)
@@ -170,5 +171,5 @@ def metric_against_rate(frame, metric, *, methods=None, width=FULL) -> Drawing:
     figure.supxlabel("missing degrees (%)")
     present = set(frame["method"])
     return style.legend_above(
-        figure, style.line_handles({n: each for n, each in look.items() if n in present})
+        figure, line_handles({n: each for n, each in look.items() if n in present})
     )

@@ -30,11 +30,11 @@ from inldl.methods.parameters import (
     Positive,
     parameters,
 )
-from inldl.solvers.linear import shrink_singular_values
 from inldl.solvers.loop import Iteration, run
 from inldl.solvers.softmax import Features, zero_filled
 from inldl_paper.literature.maximum_entropy import BFGSLDL, SoftmaxDistributionEstimator
 from inldl_paper.literature.neighbours import Array, distinct_rows, graph, neighbours
+from inldl_paper.solvers.shrinkage import shrink_singular_values
 
 MOST_ITERATIONS = 2000  # of the softmax model of HidLDL: small penalties need more than 400
 RHO_LOW = 2.0  # the public program of HidLDL does not let one choose it

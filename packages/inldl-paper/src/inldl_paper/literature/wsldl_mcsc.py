@@ -23,10 +23,11 @@ from inldl.methods.parameters import Count, NotNegative, Positive, parameters
 from inldl.rows.checks import FLOATS
 from inldl.rows.inputs import check_predictable, validate_features
 from inldl.solvers.gaussian import projected
-from inldl.solvers.linear import Rotation, check_finite, gram, shrink_singular_values
+from inldl.solvers.linear import Rotation, check_finite, gram
 from inldl.solvers.loop import Iteration, run
 from inldl.solvers.softmax import zero_filled
 from inldl_paper.literature.neighbours import Array, distinct_rows, graph, neighbours
+from inldl_paper.solvers.shrinkage import shrink_singular_values
 
 NO_RANK = 1e-7  # a singular value that is rounding, relative to the largest
 LEAST_RESIDUAL = 1e-150  # of a linear system: its square is still a number

@@ -10,7 +10,6 @@ from functools import partial
 
 import numpy as np
 
-from inldl.solvers.linear import shrink_singular_values
 from inldl.solvers.loop import Iteration, Result, run
 from inldl.solvers.softmax import (
     Array,
@@ -21,6 +20,7 @@ from inldl.solvers.softmax import (
     softmax,
     through_softmax,
 )
+from inldl_paper.solvers.shrinkage import shrink_singular_values
 
 Step = Callable[[Function, Array, int], tuple[Array, float, float]]
 """Takes a function, a start and a number of iterations; returns where it led, the value before

@@ -25,12 +25,20 @@ from inldl.solvers.linear import (
     Regression,
     RowWeights,
     fitted_with_bias,
-    map_gram,
-    map_norm,
-    shrinker,
     split_bias,
 )
 from inldl.solvers.loop import Sweep
+from inldl_paper.solvers.shrinkage import (
+    map_gram,
+    map_norm,
+    shrinker,
+    weighted_simplex_columns,
+)
+
+
+def times_root(weights: RowWeights, A: Array) -> Array:
+    """Return columns of rows that have a weight, multiplied by its root."""
+    return A if weights.root is None else A * weights.root
 
 
 @dataclass
@@ -61,7 +69,7 @@ class LowRankBlock:
 
     def gram(self, A: Array) -> Array:
         """Return A'A of a matrix that has a column for each row."""
-        A = self.weights.times_root(A)
+        A = times_root(self.weights, A)
         return np.matmul(A, A.T).astype(np.float64, copy=False)
 
 
@@ -114,7 +122,7 @@ class ProximalProblem(LowRank):
         """Compute P = XW, its loss and its Gram matrix, and G with the Gram matrix of that."""
         P = block.fitted(coef, intercept)
         block.A = np.where(np.isnan(block.Y), P, block.Y)
-        apart = block.weights.times_root(block.A - P)
+        apart = times_root(block.weights, block.A - P)
         loss = float(np.vdot(apart, apart)) / 2
         return block, Sums((loss, block.gram(P), block.gram(block.A)))
 
@@ -219,5 +227,5 @@ class AlternatingProblem(LowRank):
         """Return M, the solution of a weighted problem on the simplex."""
         seen = ~np.isnan(block.Y)
         pull += np.where(seen, block.Y, 0)
-        kernels.weighted_simplex_columns(pull, seen + pull.dtype.type(self.rho))
+        weighted_simplex_columns(pull, seen + pull.dtype.type(self.rho))
         return pull

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inldl.solvers.linear import shrink_singular_values
+from inldl_paper.solvers.shrinkage import shrink_singular_values
 
 
 @pytest.mark.parametrize("shape", [(200, 7), (7, 200), (5, 5), (30, 1), (1, 4)])

@@ -1,0 +1,77 @@
+"""Matrices of small trace norm, and rows on the simplex with weights."""
+
+import numpy as np
+
+from inldl.kernels.compile import kernel
+
+Array = np.ndarray
+
+
+def map_gram(of: Array) -> Array:
+    """Return (XW)'XW of what `Regression.map` returned."""
+    G = of[0] @ of[1].T
+    return (G + G.T) / 2
+
+
+def map_norm(of: Array) -> float:
+    """Return the Frobenius norm of XW."""
+    return float(np.sqrt(max(np.vdot(of[0], of[1]), 0.0)))
+
+
+def shrink_singular_values(A: Array, tau: float, *, hard: bool = False) -> tuple[Array, float]:
+    """Return A with each singular value s replaced by max(s - tau, 0), and its trace norm.
+
+    It is the solution of ``min_Z |Z - A|_F^2 / 2 + tau |Z|_*``; `hard` keeps the values above tau
+    as they are. The smaller of A'A and AA' is decomposed, A'A = V diag(s^2) V', and A (or its
+    transpose) is multiplied by V diag(max(1 - tau/s, 0)) V': many times faster than the
+    decomposition of a tall A, and as exact unless tau is below 1e-8 of the largest s.
+    """
+    if A.shape[0] < A.shape[1]:
+        Z, norm = shrink_singular_values(A.T, tau, hard=hard)
+        return Z.T, norm
+    factor, norm = shrinker(A.T @ A, tau, hard=hard)
+    return A @ factor, norm
+
+
+def shrinker(gram: Array, tau: float, *, hard: bool = False) -> tuple[Array, float]:
+    """Return what A must be multiplied by to shrink its singular values, from A'A alone.
+
+    Parameters and second result are those of `shrink_singular_values`, which a matrix that lies
+    in blocks of rows can do without being in one place.
+    """
+    squares, V = np.linalg.eigh(gram)
+    s = np.sqrt(np.maximum(squares, 0))
+    left = np.where(s > tau, s if hard else s - tau, 0)
+    factors = np.divide(left, s, out=np.zeros_like(s), where=s > 0)
+    return (V * factors) @ V.T, float(left.sum())
+
+
+@kernel
+def weighted_simplex_columns(B, curvature) -> None:
+    """Replace each column b of B by the solution of a weighted quadratic problem on the simplex.
+
+    min sum(h z^2 / 2 - b z) over {z >= 0, sum(z) = 1}, with h > 0 the same column of `curvature`:
+    z = max(b - theta, 0) / h. Each single entry bounds theta from below by b - h; from there
+    Newton's method as for the projection, which is the case h = 1.
+    """
+    C = B.shape[0]
+    zero = B.dtype.type(0)
+    b, inverse = np.empty(C, B.dtype), np.empty(C, B.dtype)
+    for i in range(B.shape[1]):
+        theta = B[0, i] - curvature[0, i]
+        for j in range(C):
+            b[j], inverse[j] = B[j, i], 1 / curvature[j, i]
+            theta = max(theta, b[j] - curvature[j, i])
+        before = np.inf
+        while True:
+            total, weight = zero, zero
+            for j in range(C):
+                above = b[j] > theta
+                total += (b[j] - theta) * inverse[j] if above else zero
+                weight += inverse[j] if above else zero
+            if not weight < before:
+                break
+            theta += (total - 1) / weight
+            before = weight
+        for j in range(C):
+            B[j, i] = max(b[j] - theta, zero) * inverse[j]
