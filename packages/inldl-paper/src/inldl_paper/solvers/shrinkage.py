@@ -47,7 +47,7 @@ def shrinker(gram: Array, tau: float, *, hard: bool = False) -> tuple[Array, flo
 
 
 @kernel
-def weighted_simplex_columns(B, curvature) -> None:
+def weighted_simplex_columns(B: Array, curvature: Array) -> None:
     """Replace each column b of B by the solution of a weighted quadratic problem on the simplex.
 
     min sum(h z^2 / 2 - b z) over {z >= 0, sum(z) = 1}, with h > 0 the same column of `curvature`:
