@@ -30,7 +30,7 @@ from inldl import TableModel, hide
 from inldl.completion import completer
 from inldl.completion.asking import RowErrors, choose_questions
 from inldl.datasets import load
-from inldl.tables.table_rows import RowsToFill
+from inldl.tables.filled_rows import RowsToFill
 
 DATASETS = (
     "SJAFFE", "Movie", "SCUT_FBP", "SBU_3DFE", "Natural_Scene", "emotion6", "Yeast_alpha",

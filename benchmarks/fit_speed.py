@@ -20,7 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from inldl import WInLDL, hide, kernels
 from inldl.report import save
-from inldl.report.style import GREY, PALE, drawn, legend_above, log_axis, looks, new_figure
+from inldl.report.style import GREY, PALE, drawn, legend_above, looks, new_figure
+from inldl_paper.figures.axes import log_axis
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
 from plain_numpy import winldl

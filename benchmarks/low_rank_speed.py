@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from fit_speed import best, make
-from inldl.solvers.linear import shrink_singular_values
 from inldl_paper.literature import InLDLADMM
+from inldl_paper.solvers.shrinkage import shrink_singular_values
 
 
 def by_decomposition(A, tau):

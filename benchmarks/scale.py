@@ -21,7 +21,8 @@ from threadpoolctl import threadpool_limits
 
 from inldl import WInLDL
 from inldl.report import save
-from inldl.report.style import drawn, legend_above, log_axis, looks, new_figure
+from inldl.report.style import drawn, legend_above, looks, new_figure
+from inldl_paper.figures.axes import log_axis
 
 ROWS = [1_000, 10_000, 100_000, 1_000_000, 4_000_000]
 SHAPES = [(10, 4), (10, 32), (50, 8), (50, 32), (200, 4), (200, 8), (200, 32)]  # (k, C)

@@ -1,6 +1,7 @@
 """What surrounds the code says the same as the code."""
 
 import ast
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -117,6 +118,26 @@ def test_names_of_modules_in_texts_point_down_too():
         ("inldl-torch", "methods/registry.py"),
     }
     assert [pair for pair in seen if height[pair[0]] < height[pair[1]]] == []
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "examples"])
+def test_what_benchmarks_and_examples_import_is_there(folder):
+    """Nothing else runs most of them, so a name that moved would not be noticed."""
+    wanted = {
+        (path.name, node.module, each.name)
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        and re.match(r"inldl(_paper|_studio)?(\.|$)", node.module or "")
+        for each in node.names
+    }
+    lost = []
+    for path, module, name in sorted(wanted):
+        there = hasattr(importlib.import_module(module), name)
+        if not there and importlib.util.find_spec(f"{module}.{name}") is None:
+            lost.append((path, module, name))
+    assert wanted
+    assert lost == []
 
 
 # What is about the repository or the package as a whole, and about no module of it.
