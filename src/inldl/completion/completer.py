@@ -14,8 +14,12 @@ from inldl.solvers.gaussian import LogScale, ShareScale
 from inldl.solvers.linear import weights_towards
 from inldl.uncertainty.conformal import ErrorModel, error_features
 from inldl.uncertainty.draws import Learned
-from inldl.uncertainty.hiding import HiddenCells, share_of_holes, weights_of_holes
-from inldl.uncertainty.spells import weights_by_errors
+from inldl.uncertainty.hiding import (
+    HiddenCells,
+    share_of_holes,
+    weights_by_errors,
+    weights_of_holes,
+)
 
 ERRORS = {"shares": ShareScale, "ratios": LogScale}  # on which scale they are to be small
 FEWEST = 20  # degrees that are needed to weigh the members at all

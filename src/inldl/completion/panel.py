@@ -11,7 +11,7 @@ from inldl.completion.paths import Ways
 from inldl.rows.panel import Panel
 from inldl.solvers.gaussian import fill_in_proportion
 from inldl.uncertainty.heldout import HeldOutSample
-from inldl.uncertainty.spells import (
+from inldl.uncertainty.hiding import (
     HiddenSpells,
     distances,
     hide_last,

@@ -33,7 +33,7 @@ from inldl.uncertainty.heldout import (
     row_keys,
     with_every_label,
 )
-from inldl.uncertainty.spells import LAST_TIMES
+from inldl.uncertainty.hiding import LAST_TIMES
 
 Array = np.ndarray
 MOST_HELD_OUT = 20_000  # held out to judge a model: more would not move its error noticeably
