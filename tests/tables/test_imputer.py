@@ -198,7 +198,10 @@ def test_frames_of_all_kinds_are_filled_alike(kind, table, completed):
         "objects": lambda: frame.astype(dict.fromkeys(A, object)),
     }[kind]()
     filled = plain(TWO).fit_transform(given)
-    assert isinstance(filled, pl.DataFrame if kind == "polars" else pd.DataFrame)
+    assert type(filled) is type(given)
+    if kind == "arrow table":
+        assert filled.schema.field("day") == given.schema.field("day")
+        filled = filled.to_pandas()
     assert list(filled.columns) == list(frame)
     np.testing.assert_allclose(filled[A + B].to_numpy().astype(float), completed[A + B], atol=1e-9)
     if kind == "polars":
@@ -207,10 +210,22 @@ def test_frames_of_all_kinds_are_filled_alike(kind, table, completed):
         assert filled["day"].dtype == given["day"].dtype
 
 
+@pytest.mark.parametrize("kind", [pl.from_pandas, pa.Table.from_pandas])
+def test_columns_are_found_by_name_in_all_kinds_of_frames(kind, table, completed):
+    frame = table[0].reset_index(drop=True)
+    imputer = plain(TWO).fit(kind(frame))
+    filled = imputer.transform(kind(frame[[*reversed(frame.columns)]])).to_pandas()
+    assert list(filled) == list(frame)
+    np.testing.assert_allclose(filled[A + B], completed[A + B], atol=1e-9)
+    with pytest.raises(ValueError, match="The table lacks 'a1', which the imputer was fitted to"):
+        imputer.transform(kind(frame.drop(columns="a1")))
+
+
 @pytest.mark.parametrize("wanted", ["pandas", "polars"])
-@pytest.mark.parametrize("given", ["pandas", "polars"])
+@pytest.mark.parametrize("given", ["pandas", "polars", "pyarrow"])
 def test_output_can_be_chosen(wanted, given, table):
-    frame = table[0] if given == "pandas" else pl.from_pandas(table[0])
+    kinds = {"pandas": lambda x: x, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
+    frame = kinds[given](table[0].reset_index(drop=True))
     imputer = plain(TWO, add_indicator=True).set_output(transform=wanted)
     filled = imputer.fit_transform(frame)
     assert type(filled).__module__.partition(".")[0] == wanted

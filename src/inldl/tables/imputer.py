@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from inldl.methods.registry import with_ratios
 from inldl.randomness import seed_from
-from inldl.rows.checks import check_choice, unmask
+from inldl.rows.checks import check_choice, label_names, unmask
 from inldl.rows.inputs import note_columns
 from inldl.tables import audit
 from inldl.tables.columns import as_frame
@@ -239,8 +239,6 @@ class SharesImputer(TransformerMixin, BaseEstimator):
 
     def _framed(self, X, fit=False):
         """Return a table, and the same as a frame of pandas with the column names of the fit."""
-        if hasattr(X, "column_names") and hasattr(X, "to_pandas"):  # of pyarrow
-            X = X.to_pandas()
         if hasattr(X, "columns"):
             X = X if fit or not self.by_name_ else self._in_order(X)
             note_columns(self, X, reset=fit)
@@ -256,12 +254,13 @@ class SharesImputer(TransformerMixin, BaseEstimator):
 
     def _in_order(self, X):
         """Return the columns of the fit, in its order."""
-        if lacking := [name for name in self.columns_ if name not in X.columns]:
+        names = label_names(X)
+        if lacking := [n for n in self.columns_ if names is None or n not in names]:
             raise ValueError(
                 f"The table lacks {listed(map(repr, lacking), 5)}, which the imputer was fitted "
                 "to; give a table with all its columns."
             )
-        return X[self.columns_]
+        return X.select(self.columns_) if hasattr(type(X), "select") else X[self.columns_]
 
     def _groups(self):
         """Return the groups of shares, and note the features."""
@@ -293,10 +292,11 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         holes = zip(names, self.with_holes_, strict=False)
         marks = {name: np.isnan(numbers_of(frame, column)) * 1.0 for name, column in holes}
         is_frame = hasattr(X, "columns")
-        if is_frame and not hasattr(X, "index"):  # of polars
+        if is_frame and not hasattr(X, "index"):  # of polars or pyarrow
             if _get_output_config("transform", self)["dense"] == "default":
-                own = zip(X.columns, self.columns_, strict=True)
-                return type(X)({name: filled.get(n, X[name]) for name, n in own} | marks)
+                own = zip(label_names(X), self.columns_, strict=True)
+                cells = {name: filled.get(n, X[name]) for name, n in own} | marks
+                return getattr(X, "from_pydict", type(X))(cells)
             X = frame
         out = X.copy(deep=False) if is_frame else frame
         for name, values in filled.items():
