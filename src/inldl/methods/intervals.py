@@ -62,16 +62,16 @@ class IntervalMixin(DistributionEstimator):
         self._predict_weightless(X, sample_weight)
         return self
 
-    def _keep_errors(self, X, y, groups=None, loose=False, partial=None):
+    def _keep_errors(self, X, y, groups=None, loose=False, partial=None, keys=None):
         """Keep a sample of the rows with their held-out predictions, as `held_out_sample_`.
 
         Intervals are made from it, and completing is learned from it when it is first asked for.
         `loose` says that sums of rows are only about 1. Degrees that bounds or sums of `partial`,
-        the rows, limit are as expected.
+        the rows, limit are as expected. `keys` are those of the rows, if not those of `X`.
         """
         self.held_out_sample_ = None
         if self.held_out_ is not None:
-            about = groups, loose, partial
+            about = groups, loose, partial, keys
             self.held_out_sample_ = HeldOutSample.of(X, y, self.held_out_, *about)
 
     @property

@@ -168,11 +168,10 @@ class TableModel(WithPanel):
         self.unseen_ = training.rows.holes.all(axis=0)
         if n == 1:
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
-        self.label_names_ = np.asarray(labels, dtype=object)
-        self.n_labels_ = len(self.label_names_)
+        self.label_names_, self.n_labels_ = np.asarray(labels, dtype=object), len(labels)
         degrees = None if self.known == "ratios" else training.degrees_alone
-        told = {"degrees": degrees, "sample_weight": rows.weight, "codes": codes}
-        self.encoder_ = FeatureEncoder(dates=dates).fit(X, **told)
+        self.encoder_ = FeatureEncoder(dates=dates)
+        features, keys = self.encoder_.fit_matrix(X, degrees, rows.weight, codes=codes)
         columns = () if training.reader is None else training.reader.columns
         names = list(dict.fromkeys([*self.encoder_.feature_names_in_, *columns]))
         self.feature_names_in_, self.n_features_in_ = np.array(names, object), len(names)
@@ -188,7 +187,8 @@ class TableModel(WithPanel):
         groups, votes = training.fold_groups, training.votes
         return replace(
             training,
-            features=self.encoder_.matrix(X),
+            features=features,
+            keys=keys,
             rows=rows,
             fold_groups=None if groups is None else group_numbers(groups, n),
             votes=None if votes is None else checked_votes(votes, n),
@@ -221,7 +221,7 @@ class TableModel(WithPanel):
         degrees, bounded = self._learned_from(rows.y, rows.y), rows
         if divisors is not None:
             degrees, bounded = degrees * divisors[:, None], None
-        about = held_out.fold_groups, divisors is not None, bounded
+        about = held_out.fold_groups, divisors is not None, bounded, held_out.keys
         self._keep_errors(held_out.features, degrees, *about)
         return held_out
 

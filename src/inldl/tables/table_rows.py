@@ -38,6 +38,7 @@ class TrainingRows:
     votes: Any = None  # (n,) how many votes the degrees of a row rest on
     known_counts: Any = None  # (n,) sums of the known counts of rows whose totals are not known
     fold_groups: Any = None  # (n,) rows of one group are held out together
+    keys: Any = None  # (n,) by which rows are recognised, if not by their encoded columns
     panel: Panel | None = None  # where rows belong
     reader: PanelReader | None = None  # what tells that of other rows
     notes: tuple[str, ...] = ()  # which columns tell it
@@ -64,7 +65,7 @@ class TrainingRows:
 
     def take(self, at) -> TrainingRows:
         """Return some of the rows."""
-        names = ("features", "divisors", "votes", "known_counts", "fold_groups")
+        names = ("features", "divisors", "votes", "known_counts", "fold_groups", "keys")
         given = {n: a for n in names if (a := getattr(self, n)) is not None}
         some: dict[str, Any] = {name: _safe_indexing(a, at) for name, a in given.items()}
         panel = None if self.panel is None else self.panel.take(at)

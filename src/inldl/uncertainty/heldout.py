@@ -135,17 +135,19 @@ class HeldOutSample:
         groups: Array | None = None,
         loose: bool = False,
         partial: PartialRows | None = None,
+        keys: Array | None = None,
     ) -> HeldOutSample:
         """Return at most 10000 of the rows, evenly spread, and a few more of rare labels.
 
         `partial` are the rows, if bounds or sums limit some of their degrees; what is expected of
-        these is kept.
+        these is kept. `keys` are those of the rows, if not those of `X`.
         """
         rows = _kept_rows(y)
         predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
         groups = None if groups is None else np.unique(groups, return_inverse=True)[1][rows]
         X = X[rows]
-        kept = cls(predicted, y, row_keys(X), groups, loose)
+        keys = row_keys(X) if keys is None else keys[rows]
+        kept = cls(predicted, y, keys, groups, loose)
         if partial is not None and partial.constrained:
             partial = partial.take(rows)
             filled = GammaDegrees.learn(partial, predicted).fill(partial, predicted)[0]
