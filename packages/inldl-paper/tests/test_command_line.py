@@ -74,6 +74,34 @@ def test_own_files_names_and_metrics(inldl, tmp_path):
     assert "Mean=./mine.py:Same(strategy=" in page  # the command to repeat it
 
 
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ("winldl=constant-mean,winldl", "'winldl' cannot name constant-mean, because it stands"),
+        ("Ridge=knn", "it stands for the method ridge"),
+        ("a=winldl,a=knn", "'a' cannot name knn, because it stands for winldl; choose another"),
+        ("a=knn,b=knn", "knn is named 'a' and 'b'; give it one name"),
+    ],
+)
+def test_a_name_stands_for_one_method(inldl, tmp_path, methods, message):
+    code, _, err = inldl("bench", "--datasets", DATA, "--methods", methods)
+    assert code == 1
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_in_the_store_stands_for_one_method(inldl):
+    arguments = ["bench", "--datasets", DATA, "--rates", "0.5", "--splits", "1", "--methods"]
+    assert inldl(*arguments, "a=constant-mean")[0] == 0
+    code, _, err = inldl(*arguments, "a=constant-uniform")
+    assert code == 1
+    assert "'a' cannot name constant-uniform, because it stands for constant-mean" in err
+    code, out, err = inldl(*arguments, "b=constant-mean,a=constant-uniform")
+    assert code == 0, err
+    assert {"a", "b"} < set(out.split())
+
+
 def test_rows_of_a_group_stay_together(inldl, tmp_path):
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(12), 5)

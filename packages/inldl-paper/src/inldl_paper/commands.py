@@ -11,7 +11,7 @@ from pandas import DataFrame
 
 from inldl.cli import working
 from inldl.files.replacing import write_text
-from inldl.methods.registry import canonical_method
+from inldl.methods.registry import METHODS, canonical_method
 from inldl.metrics import EXTRA_METRICS, METRICS
 from inldl.report import save as save_figure
 from inldl.report.document import Figure
@@ -41,7 +41,7 @@ def bench(
     `how` has the other arguments of `inldl_paper.experiments.grid`, and `running` those of
     `inldl_paper.experiments.run`.
     """
-    specs, names = named_methods(methods)
+    specs, names = named_methods(methods, Store(out).names())
     cells = grid(datasets, specs, **how)
     for name in dict.fromkeys(cell.dataset for cell in cells if cell.splits == "grouped"):
         load_groups(name)  # or say now that it has none
@@ -62,8 +62,13 @@ def bench(
     say(f"See the results with: inldl report {shlex.quote(str(out))} -o report.html")
 
 
-def named_methods(methods: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def named_methods(
+    methods: Sequence[str], known: Mapping[str, str] | None = None
+) -> tuple[list[str], dict[str, str]]:
     """Return methods without the names that were given to them, and these names by method.
+
+    A name that stands for two methods is refused: tables would show their mean. `known` are
+    names that were given before, by method.
 
     Examples
     --------
@@ -75,8 +80,27 @@ def named_methods(methods: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         found = re.match(r"([^(=:]+)=(.+)", text, re.DOTALL)
         specs.append(found[2].strip() if found else text)
         if found:
-            names[canonical_method(specs[-1])] = found[1].strip()
+            method, name = canonical_method(specs[-1]), found[1].strip()
+            if names.setdefault(method, name) != name:
+                raise ValueError(
+                    f"{method} is named {names[method]!r} and {name!r}; give it one name."
+                )
+    for method, name in names.items():
+        check_name(name, method, {**(known or {}), **names})
     return specs, names
+
+
+def check_name(name: str, method: str, names: Mapping[str, str]) -> None:
+    """Refuse a name that is that of another method, of ours or among `names` by method."""
+    registered = name.casefold().replace("_", "-")
+    others = [each for each, of in names.items() if of == name and each != method]
+    if registered in METHODS and registered != method:
+        others.append(f"the method {registered}")
+    if others:
+        raise ValueError(
+            f"{name!r} cannot name {method}, because it stands for {others[0]}; choose another "
+            "name."
+        )
 
 
 def named_rows(store: Store) -> DataFrame:
