@@ -253,3 +253,21 @@ def test_large_data_is_sampled_where_it_may_be(monkeypatch):
         model = kind(random_state=0).fit(X, y)
         assert evaluate(truth, model.held_out_)["cosine"] > 0.9
     assert model.forests_[0].max_samples == 100
+
+
+def test_the_order_of_labels_helps_where_there_is_one():
+    """Distributions around an age: neighbouring labels are alike."""
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(300, 10)), np.arange(40)
+    age = 20 + 8 * np.tanh(X[:, 0]) + 4 * X[:, 1] * X[:, 2]
+    y = np.exp(-((labels - age[:, None]) ** 2) / 18)
+    y /= y.sum(axis=1, keepdims=True)
+    train, test = slice(200), slice(200, None)
+    holes, moved, found = hide(y[train], 0.5, random_state=0), {}, {}
+    for smoothness in (0.0, "auto"):
+        model = KernelSoftmaxLDL(kernel="rbf", scale=1.0, smoothness=smoothness, random_state=0)
+        predicted = model.fit(X[train], holes).predict(X[test])
+        moved[smoothness] = np.abs(np.cumsum(predicted - y[test], axis=1)).sum(axis=1).mean()
+        found[smoothness] = model.smoothness_
+    assert found[0.0] == 0 < found["auto"]
+    assert moved["auto"] < 0.8 * moved[0.0]

@@ -333,11 +333,11 @@ class SoftmaxFolds:
     """Softmax regressions without each fold of the rows, and with all rows.
 
     Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`. Of rows
-    with holes `ratios` may be all that is known.
+    with holes ratios may be all that is known: `how` has arguments of `MaskedSoftmax`.
     """
 
-    def __init__(self, features, y, weights, squares, seed, n_jobs, ratios=False, fold=None):
-        self.features, self.y, self.weights, self.ratios = features, y, weights, ratios
+    def __init__(self, features, y, weights, squares, seed, n_jobs, fold=None, **how):
+        self.features, self.y, self.weights, self.how = features, y, weights, how
         self.squares, self.seed, self.n_jobs = squares, seed, n_jobs
         self.starts = None
         self.pairs = fold_pairs(len(y), seed, fold)
@@ -375,7 +375,7 @@ class SoftmaxFolds:
         """Return the parameters without a fold, and their squared error at what is known of it."""
         train, test = rows
         V = self._fit(alpha, V, train, CHOICE_FTOL)
-        judged = PartialRows(self.y[test], total=np.nan if self.ratios else 1.0)
+        judged = PartialRows(self.y[test], total=np.nan if self.how.get("ratios") else 1.0)
         known, there = judged.cells(self._predict(test, V))
         squares, weights = (known - there) ** 2, self._weights(test)
         return V, np.nansum(squares if weights is None else squares * weights[:, None])
@@ -383,8 +383,8 @@ class SoftmaxFolds:
     def _fit(self, alpha, V, rows, ftol=FIT_FTOL):
         y, weights = self.y[rows], self._weights(rows)
         share = len(y) / len(self.y) if weights is None else weights.sum() / self.weights.sum()
-        about = self.squares * share, y, alpha, weights, self.ratios
-        return MaskedSoftmax(self.features[rows], *about).minimise(V, MAX_ITER, ftol)
+        about = self.features[rows], self.squares * share, y, alpha, weights
+        return MaskedSoftmax(*about, **self.how).minimise(V, MAX_ITER, ftol)
 
     def _predict(self, rows, V):
         return softmax(self.features[rows] @ V[:-1].astype(self.features.dtype) + V[-1])

@@ -17,7 +17,6 @@ from scipy import linalg
 from scipy.optimize import minimize
 
 from inldl import kernels
-from inldl.rows.inputs import TOO_LARGE
 
 Array = np.ndarray
 Function = Callable[[Array], tuple[float, Array]]
@@ -25,22 +24,11 @@ ROWS_AT_ONCE = 1024  # both products of a gradient find them in a cache
 NEVER = -1e30  # score of a label that cannot be
 
 
-def log_softmax(logits: Array) -> Array:
-    """Return log P, shifted by the row maximum so that nothing overflows."""
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-
-
 def softmax(logits: Array) -> Array:
     """Return P, rows that are positive and sum to 1."""
     P = np.exp(logits - logits.max(axis=1, keepdims=True))
     P /= P.sum(axis=1, keepdims=True)
     return P
-
-
-def through_softmax(P: Array, G: Array) -> Array:
-    """Return the gradient with respect to the logits from G, the one with respect to P."""
-    return P * (G - (G * P).sum(axis=1, keepdims=True))
 
 
 def zero_filled(y: Array) -> tuple[Array, Array]:
@@ -59,65 +47,6 @@ def weighted_degrees(y: Array, weights: Array | None = None) -> tuple[Array, Arr
     if weights is None:
         return degrees, counted
     return degrees * weights[:, None], counted * weights[:, None]
-
-
-def linear_scores(X: Array, coef: Array, intercept: Array) -> Array:
-    """Return XW + b, rows x labels, in double precision, from a product in that of X.
-
-    Coefficients of any size are brought to at most 1 for the product, by a power of two, which
-    changes nothing but that single precision does not overflow.
-    """
-    size = np.ldexp(1.0, np.frexp(np.abs(coef).max(initial=0.0))[1])
-    scores = X @ (coef.T / size).astype(X.dtype)
-    return scores.astype(np.float64, copy=False) * size + intercept
-
-
-class Features:
-    """Rows of features for scores XV, with a constant 1 as the last one where a bias is fitted.
-
-    Parameters V are features x labels in double precision; products are done in the precision of
-    the features, which are never copied. With `rescale`, V counts in units in which no feature
-    exceeds 1, so that features of any size neither overflow nor make the first step of a descent
-    too long. Otherwise features whose squares overflow are refused.
-    """
-
-    def __init__(self, X: Array, fit_intercept: bool, rescale: bool = False) -> None:
-        self.X, self.fit_intercept, self.unit = X, fit_intercept, 1.0
-        self.n_parameters = X.shape[1] + fit_intercept
-        largest = max(float(X.max()), -float(X.min()))
-        if rescale:
-            self.unit = float(np.ldexp(1.0, -max(int(np.frexp(largest)[1]), 0)))
-        elif largest * X.size >= min(1e154, float(np.finfo(X.dtype).max)):
-            raise ValueError(TOO_LARGE)
-
-    def scores(self, V: Array) -> Array:
-        """Return XV, rows x labels, in double precision."""
-        return linear_scores(self.X, *self.split(V))
-
-    def moments(self, R: Array) -> Array:
-        """Return X'R, features x labels, in double precision: the gradient if R is the scores'."""
-        total = (self.X.T @ (R * self.unit).astype(self.X.dtype)).astype(np.float64, copy=False)
-        return np.vstack([total, R.sum(axis=0)]) if self.fit_intercept else total
-
-    def split(self, V: Array) -> tuple[Array, Array]:
-        """Return the coefficients, labels x features, and the bias of each label."""
-        k = self.X.shape[1]
-        intercept = V[k].copy() if self.fit_intercept else np.zeros(V.shape[1])
-        return np.ascontiguousarray(V[:k].T * self.unit), intercept
-
-    def penalty(self, V: Array) -> tuple[float, Array]:
-        """Return the squared norm of all coefficients and the bias, and its gradient."""
-        units = np.full((len(V), 1), self.unit)
-        units[self.X.shape[1] :] = 1
-        W = units * V
-        return float((W**2).sum()), 2 * units * W
-
-    def start(self, kind: str, n_labels: int) -> Array:
-        """Return the first parameters: 0 ("zero"), or 1 from feature j to label j ("eye")."""
-        V = np.zeros((self.n_parameters, n_labels))
-        if kind == "eye":
-            np.fill_diagonal(V[: self.X.shape[1]], 1)
-        return V
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -151,6 +80,9 @@ class MaskedSoftmax:
     bias, which is the last row of the parameters. A negative degree in `y` counts as 0. Weights of
     the rows multiply their terms, and are part of the Gram matrix.
 
+    With `smoothness` s the labels are in order: alpha also penalises s times the squared second
+    differences of the coefficients of neighbouring labels.
+
     If `y` are `ratios`, q is the softmax over the observed labels of a row alone. The loss is then
     the likelihood of its ratios, whatever their scale is.
     """
@@ -163,6 +95,7 @@ class MaskedSoftmax:
         alpha: float,
         weights: Array | None = None,
         ratios: bool = False,
+        smoothness: float = 0.0,
     ) -> None:
         self.features, self.ignored = features, np.isnan(y) if ratios else None
         self.degrees, self.counted = weighted_degrees(y, weights)
@@ -171,12 +104,18 @@ class MaskedSoftmax:
         self.penalty = np.append(np.full(len(squares), float(alpha)), 0)[:, None]
         weight = curvature * np.append(squares, total) + self.penalty[:, 0]
         self.unit = 1 / np.sqrt(np.maximum(weight, np.finfo(float).tiny))[:, None]
+        # The penalty of V is that of its parts A in V = A mix, of which it is alpha |A|^2 / 2.
+        differences = np.diff(np.eye(C), n=2, axis=0)
+        curves, turn = linalg.eigh(differences.T @ differences)
+        turn, roots = (turn, np.sqrt(1 + smoothness * curves)) if smoothness else (np.eye(C), 1)
+        self.mix, self.unmix = turn / roots @ turn.T, turn * roots @ turn.T
 
     def value_and_gradient(self, U: Array) -> tuple[float, Array]:
         """Return the objective and its gradient at the scaled parameters U."""
-        V = self.unit * U
-        coef, intercept = V[:-1].astype(self.features.dtype), V[-1].astype(self.features.dtype)
-        value, gradient = np.vdot(self.penalty * V, V) / 2, self.penalty * V
+        A = self.unit * U
+        V = (A @ self.mix).astype(self.features.dtype)
+        coef, intercept = V[:-1], V[-1]
+        value, gradient = np.vdot(self.penalty * A, A) / 2, self.penalty * (A @ self.unmix)
         for start in range(0, len(self.features), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             scores = self.features[rows] @ coef
@@ -187,28 +126,30 @@ class MaskedSoftmax:
             value += kernels.masked_softmax_rows(scores, *about)
             gradient[:-1] += self.features[rows].T @ scores
             gradient[-1] += scores.sum(axis=0)
-        return float(value), self.unit * gradient
+        return float(value), self.unit * (gradient @ self.mix)
 
     def curvature(self, U: Array) -> Callable[[Array], Array]:
         """Return the function that multiplies by the matrix of second derivatives at U."""
-        V = self.unit * U
+        V = self.unit * U @ self.mix
         q = softmax(self.features @ V[:-1] + V[-1])
         pull = (self.counted * q - self.degrees).sum(axis=1, keepdims=True)
 
         def product(direction: Array) -> Array:
-            D = self.unit * direction.reshape(V.shape)
+            part = self.unit * direction.reshape(V.shape)
+            D = part @ self.mix
             scores = self.features @ D[:-1] + D[-1]
             change = q * (scores - (q * scores).sum(axis=1, keepdims=True))
             own = self.counted * change
             own -= change * pull + q * own.sum(axis=1, keepdims=True)
-            found = np.vstack([self.features.T @ own, own.sum(axis=0)]) + self.penalty * D
-            return (self.unit * found).ravel()
+            found = np.vstack([self.features.T @ own, own.sum(axis=0)])
+            return (self.unit * (found @ self.mix + self.penalty * part)).ravel()
 
         return product
 
     def minimise(self, V: Array, max_iter: int, ftol: float = 1e-9) -> Array:
         """Return the best parameters, starting at V; both are not scaled."""
-        return self.unit * minimum(self.value_and_gradient, V / self.unit, max_iter, ftol)
+        start = V @ self.unmix / self.unit
+        return self.unit * minimum(self.value_and_gradient, start, max_iter, ftol) @ self.mix
 
 
 def eigenbasis(features: Array, weights: Array | None = None) -> tuple[Array, Array]:

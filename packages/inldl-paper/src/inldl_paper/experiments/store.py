@@ -18,6 +18,7 @@ from inldl_paper.experiments.protocol import Cell
 APPLICATION = 0x1D1D1  # marks our files
 STORE_VERSION = 2
 _NAMES = "CREATE TABLE IF NOT EXISTS names (method TEXT PRIMARY KEY, name TEXT NOT NULL)"
+_HAS_NAMES = "SELECT 1 FROM sqlite_master WHERE name = 'names'"
 _OTHER = "Choose another name for the results."
 
 KEYS = [each.name for each in fields(Cell)]
@@ -193,7 +194,8 @@ class Store:
         if not self.path.exists():
             return {}
         with self._connect() as connection:
-            connection.execute(_NAMES)
+            if not connection.execute(_HAS_NAMES).fetchall():
+                return {}
             return dict(connection.execute("SELECT method, name FROM names").fetchall())
 
     @contextlib.contextmanager
