@@ -160,9 +160,10 @@ def show(rows):
         print(
             f"{measure}: mean ranks of {len(table)} cells\n{by_rate.sort_values('all').round(2)}"
         )
-        best = table.drop(columns="auto").agg("min" if less else "max", axis=1)
-        behind = (table["auto"] - best) if less else (best - table["auto"])
-        print(f"auto is behind in\n{behind[behind > 0].round(4).to_string()}")
+        if "auto" in table and len(table.columns) > 1:
+            best = table.drop(columns="auto").agg("min" if less else "max", axis=1)
+            behind = (table["auto"] - best) if less else (best - table["auto"])
+            print(f"auto is behind in\n{behind[behind > 0].round(4).to_string()}")
         print(table.round(4).to_string())
 
 
