@@ -11,7 +11,7 @@ NETWORKS := packages/inldl-torch
 # waiting for each other. Tests that are about threads of BLAS ask for them.
 PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo test tests test-all test-torch test-newest test-oldest check lock docs release benchmark images clean
+.PHONY: demo test tests test-all test-torch test-newest test-oldest check lock docs measurements release benchmark images clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -66,6 +66,12 @@ lock: $(VENV)/test
 docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
+
+# The numbers of the pages: all studies, or one with STUDY=completion. Takes many hours; a stopped run goes
+# on where it was. `python benchmarks/measure.py --list` says what there is.
+measurements: $(VENV)/test
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python benchmarks/measure.py $(STUDY)
+	$(BIN)/python benchmarks/measure.py --write
 
 # Wheels and source archives of all packages, checked, and installed into an empty environment.
 release: EMPTY := .venv-release

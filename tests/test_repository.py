@@ -141,7 +141,7 @@ def test_what_benchmarks_and_examples_import_is_there(folder):
 
 
 # What is about the repository or the package as a whole, and about no module of it.
-ABOUT_ALL = {"demo", "docs", "extending", "footprint", "peer", "repository"}
+ABOUT_ALL = {"demo", "docs", "extending", "footprint", "measurements", "peer", "repository"}
 ABOUT_ALL |= {"site", "typing", "your_own_method"}
 
 
