@@ -130,12 +130,14 @@ def notes_on_unseen(labels, y) -> list[str]:
     """Return a sentence on labels of which no share is known, if there are some."""
     if not labels:
         return []
-    what = "what the known shares of its row leave to it"
+    start = f"No share of {listed(map(repr, labels))} is known."
+    if len(labels) > 1:
+        return [f"{start} Only their sum in a row is: the parts of each are guesses between the "
+                "ends of --range."]  # fmt: skip
     if (np.isnan(y).sum(axis=1) > 1).any():
-        what = "a part of what the known shares of its row leave. That rests on the sums of the "
-        what += "rows alone; only the ends of --range are certain"
-    it = "It" if len(labels) == 1 else "Each of them"
-    return [f"No share of {listed(map(repr, labels))} is known. {it} gets {what}."]
+        return [f"{start} It gets a part of what the known shares of its row leave; where others "
+                "are missing, too, that is a guess between the ends of --range."]  # fmt: skip
+    return [f"{start} It gets what the known shares of its row leave to it."]
 
 
 def notes_on_largest(piece) -> list[str]:

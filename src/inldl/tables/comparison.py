@@ -284,8 +284,8 @@ def _training_rows(X, y, sample_weight, limits, divisors, labels, groups):
     unseen = np.flatnonzero(table.rows.holes.all(axis=0))
     if unseen.size:
         raise ValueError(
-            f"The label {labels[unseen[0]]!r} has no observed degree; drop it, or observe it in "
-            "at least one row."
+            f"No share of {labels[unseen[0]]!r} is known, so no method can be judged by it; leave "
+            "it out to compare methods (inldl complete fills it in by the sums of the rows)."
         )
     return table
 

@@ -230,7 +230,10 @@ def _problems(results, severe):
 def _rare_labels(by_label):
     observed = by_label["observed"]
     for label in by_label["label"][observed == 0]:
-        yield f"The label {label!r} has no known share; drop it, or fill in some rows."
+        yield (
+            f"No share of {label!r} is known: inldl complete can only guess it, from what the "
+            "known shares of each row leave; fill in some rows, or drop it."
+        )
     rare = by_label[(observed > 0) & (observed < RARE)]
     if len(rare) > SHOWN_RELATIONS:
         most = counted(rare["observed"].max(), "row")

@@ -164,8 +164,8 @@ class TableModel(WithPanel):
         for name in ("encoder_", "estimator_"):
             self.__dict__.pop(name, None)
         method = self._make_method()  # refuses an unknown one before any work
-        X, rows, n = training.features, table_rows.with_guesses(training.rows), len(training)
-        self.unseen_ = training.rows.holes.all(axis=0)
+        X, rows, n = training.features, training.rows, len(training)
+        self.unseen_ = np.isnan(rows.forced()).all(axis=0) & ~rows.limited.any(axis=0)
         if n == 1:
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
         self.label_names_, self.n_labels_ = np.asarray(labels, dtype=object), len(labels)
@@ -183,13 +183,13 @@ class TableModel(WithPanel):
         self._refuse_limits(rows if rows.constrained else None)
         if self.known == "ratios":
             check_ratios(rows.y)
+            table_rows.refuse_unseen(rows, labels)
         self.means_ = table_rows.means_of_labels(rows, ratios=self.known == "ratios")
         groups, votes = training.fold_groups, training.votes
         return replace(
             training,
             features=features,
             keys=keys,
-            rows=rows,
             fold_groups=None if groups is None else group_numbers(groups, n),
             votes=None if votes is None else checked_votes(votes, n),
         )
@@ -227,25 +227,25 @@ class TableModel(WithPanel):
 
     def _fit_method(self, training):
         """Fit the method; return which rows have predictions that were made without them."""
-        rows = self._fit_estimator(training)
+        self._fit_estimator(training)
         own = getattr(self.estimator_, "held_out_", None)
         numbers = getattr(self.estimator_, "held_out_rows_", None)  # of very many rows it has some
         if training.fold_groups is not None and not has_fit_parameter(self.estimator_, "groups"):
             own = numbers = None
-        at = evenly_spaced(len(rows) if numbers is None else len(numbers), MOST_HELD_OUT)
+        at = evenly_spaced(len(training) if numbers is None else len(numbers), MOST_HELD_OUT)
         if own is None and self.cross_fit is not None:
-            self.held_out_ = training.take(at).cross_fit(self.estimator_, self.cross_fit)
-        else:
-            self.held_out_ = None if own is None else own[at]
+            own = training.take(at).cross_fit(self.estimator_, self.cross_fit)
+        elif own is not None:
+            own = own[at]
+        self.held_out_ = self._with_means(own)
         return at if numbers is None else numbers[at]
 
     def _fit_estimator(self, training):
-        """Fit the method; return the rows."""
-        rows, method, known = training.rows, clone(self.estimator_), {}
+        """Fit the method."""
+        rows, method, known = table_rows.with_guesses(training.rows), clone(self.estimator_), {}
         if has_fit_parameter(method, "lower"):
             known = rows.arguments() | {"groups": training.fold_groups}
         self.estimator_ = fit_weighted(method, training.features, rows.y, rows.weight, **known)
-        return rows
 
     def _weights_by_votes(self, training):
         """Return the weights of rows by their votes, from held-out errors of a first fit."""
@@ -275,8 +275,8 @@ class TableModel(WithPanel):
             ) from error
 
     def _example_row(self):  # a hole is what every column can have
-        row = np.full((1, self.n_features_in_), np.nan)
-        return pd.DataFrame(row, columns=self.feature_names_in_) if self.panel_ else row
+        row = pd.DataFrame(np.nan, [0], self.feature_names_in_)
+        return row if self.panel_ else row.to_numpy()
 
     def _fault(self, degrees):
         self.encoder_.unfamiliar(self._example_row())
@@ -332,7 +332,7 @@ class TableModel(WithPanel):
             rows = replace(rows, spread_features=far)
         elif self.held_out_sample_ is not None:
             rows = replace(rows, **self.held_out_sample_.side_information(encoded))
-        return RowsToFill(self, replace(rows, counts=known.counts), predicted)
+        return RowsToFill(self, replace(rows, counts=known.counts), self._with_means(predicted))
 
     def predict_rows(self, X) -> PredictedRows:
         """Return predictions of rows, with their columns encoded once for all that is asked."""

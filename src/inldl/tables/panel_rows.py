@@ -23,6 +23,7 @@ from inldl.tables.columns import as_frame
 from inldl.tables.filled_rows import widened
 from inldl.tables.positions import PanelReader
 from inldl.tables.structure import NONE
+from inldl.tables.table_rows import with_guesses
 from inldl.text import listed
 from inldl.uncertainty.conformal import beyond_spells
 from inldl.uncertainty.heldout import (
@@ -81,8 +82,11 @@ class WithPanel(IntervalMixin, DistributionEstimator):
 
     def _fit_panel(self, training, n_folds):
         """Learn from the rows of a panel; return those that were held out."""
-        self.panel_ = PanelRows.fit(training, self.estimator_, n_folds)
-        last = self.panel_.last
+        rows = replace(training, rows=with_guesses(training.rows))
+        self.panel_ = PanelRows.fit(rows, self.estimator_, n_folds)
+        unseen, last = training.rows.holes.all(axis=0), self.panel_.last
+        for kept in filter(None, (last, self.panel_.sample, self.panel_.new_units)):
+            kept.forget(unseen)
         last = last if last.hidden is None else last.take(last.hidden.any(axis=1))
         self.held_out_sample_ = last
         held_out = training.take(last.keys.astype(int))
@@ -92,9 +96,17 @@ class WithPanel(IntervalMixin, DistributionEstimator):
     def _predicted(self, X, encoded):
         """Return predictions of rows of encoded features, and of their units and times."""
         predicted = np.asarray(self.estimator_.predict(encoded))
-        if self.panel_ is None:
+        if self.panel_ is not None:
+            predicted = self.panel_.predict(self._framed(X), predicted)
+        return self._with_means(predicted)
+
+    def _with_means(self, predicted):
+        """Return predictions with the mean of the guesses for a label that nobody recorded."""
+        unseen = getattr(self, "unseen_", None)
+        if predicted is None or unseen is None or not unseen.any():
             return predicted
-        return self.panel_.predict(self._framed(X), predicted)
+        means = np.broadcast_to(np.where(unseen, self.means_, np.nan), predicted.shape)
+        return fill_in_proportion(means, predicted)
 
     def _unfamiliar(self, X, cells):
         """Return which rows have numbers, text, units and times unlike those of the fit."""
@@ -143,9 +155,9 @@ class WithPanel(IntervalMixin, DistributionEstimator):
     def _fill_with_intervals(self, rows, predicted, coverage, joint=False):
         found = super()._fill_with_intervals(rows, predicted, coverage, joint)
         unseen, largest = getattr(self, "unseen_", None), self._completer().top_k_ is not None
-        if largest and unseen is not None and unseen.any():  # only the largest are recorded
-            return found[0], *widened(rows, unseen, *found)
-        return found
+        if unseen is None or not unseen.any():
+            return found
+        return found[0], *widened(rows, unseen, *found, only_largest=largest)
 
     def _intervals(self, X, predicted, coverage):
         if self.panel_ is None:

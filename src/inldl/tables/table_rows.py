@@ -91,7 +91,7 @@ class TrainingRows:
 
     def cross_fit(self, estimator, n_folds) -> np.ndarray:
         """Return predictions of the rows, each made by a clone that did not see its group."""
-        about = self.rows.y, n_folds, self.fold_groups, self.rows.weight
+        about = with_guesses(self.rows).y, n_folds, self.fold_groups, self.rows.weight
         return predict_held_out(estimator, self.features, *about)
 
     def with_weight(self, weight) -> TrainingRows:
@@ -118,20 +118,30 @@ class TrainingRows:
         return self.take(once).with_weight(np.bincount(same, self.rows.weight)[same][once])
 
 
-def with_guesses(rows) -> PartialRows:
-    """Return rows with a degree for each label of which none is known, which no method accepts.
-
-    It is an equal part of what a row leaves to its holes, in the row that leaves the median.
-    """
-    y, unseen = rows.y, np.flatnonzero(rows.holes.all(axis=0))
-    for j in unseen if len(unseen) < y.shape[1] else ():  # methods refuse such a table
-        holes = np.isnan(y)
-        part = np.clip(1 - np.nansum(y, axis=1), 0, None) / holes.sum(axis=1)
-        row = np.argsort(part, kind="stable")[len(part) // 2]
-        y = np.where(
-            (np.arange(len(y)) == row)[:, None] & (np.arange(y.shape[1]) == j), part[row], y
+def refuse_unseen(rows, labels) -> None:
+    """Refuse a label of which nothing is known in rows without a sum that it is a part of."""
+    for j in np.flatnonzero(rows.holes.all(axis=0))[:1]:
+        raise ValueError(
+            f"No number of {labels[j]!r} is known, and totals of rows are not known, so nothing "
+            "says how large it is; drop it, or name a total (--total)."
         )
-    return rows if y is rows.y else rows.hide(y)
+
+
+def with_guesses(rows) -> PartialRows:
+    """Return rows with degrees of labels of which none is known, which no method accepts.
+
+    They are what the sums of the rows give, else an equal part of what a row leaves to its holes,
+    in the row that leaves the median. They are for the fit alone: nothing else is to learn them.
+    """
+    y, unseen = rows.y.copy(), np.flatnonzero(rows.holes.all(axis=0))
+    if not unseen.size or unseen.size == y.shape[1]:  # methods refuse the latter
+        return rows
+    y[:, unseen] = rows.forced()[:, unseen]
+    holes = np.isnan(rows.y)
+    part = np.clip(1 - np.nansum(rows.y, axis=1), 0, None) / holes.sum(axis=1)
+    middle = np.argsort(part, kind="stable")[len(part) // 2]
+    y[middle, np.isnan(y).all(axis=0)] = part[middle]
+    return rows.hide(y)
 
 
 def sample_rows(n, most, seed) -> np.ndarray:
@@ -296,6 +306,7 @@ def copies_notes(n_copies) -> list[str]:
 
 def means_of_labels(rows, ratios=False) -> np.ndarray:
     """Return the means of the labels, which sum to 1; of `ratios`, those that agree with them."""
+    rows = with_guesses(rows)
     if ratios:
         return constant_distribution(rows)
     means = mean_degrees(rows.y, rows.weight)

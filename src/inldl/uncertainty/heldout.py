@@ -205,6 +205,12 @@ class HeldOutSample:
         rows = PartialRows(y, lower, upper)
         return replace(rows, spread_features=self.spread_features, features=self.features)
 
+    def forget(self, labels: Array) -> None:
+        """Make the degrees of some labels unobserved, in place."""
+        for values, nothing in ((self.degrees, np.nan), (self.left, np.nan), (self.hidden, 0)):
+            if values is not None:
+                values[:, labels] = nothing
+
     def multiply(self, sums: Array) -> None:
         """Multiply the degrees of each row by what they were divided by: sums are about 1."""
         self.degrees, self.loose = self.degrees * sums[:, None], True
