@@ -82,6 +82,7 @@ def make_app(workspace, jobs, limit) -> Starlette:
         _answering(f"{table}/settings", PUT=desk.set_settings),
         _answering(f"{table}/edits", PUT=desk.set_edits, DELETE=desk.undo_edits),
         _answering(f"{table}/changes", GET=desk.changes, POST=desk.step),
+        _answering(f"{table}/copied", POST=desk.copied),
         Route(f"{table}/changes.csv", partial(_changes, desk)),
         Route(f"{table}/others", partial(_upload, desk, desk.add_other), methods=["POST"]),
         _answering(f"{table}/runs", POST=desk.start),

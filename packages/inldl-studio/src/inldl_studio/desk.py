@@ -19,6 +19,7 @@ from inldl.tables.formats import suffixes
 from inldl.text import inert
 from inldl_studio import settings as options
 from inldl_studio.changing import MISUNDERSTOOD, Change, checked_cells
+from inldl_studio.choosing import Area, cells_of
 from inldl_studio.workspace import Json, NotFound
 
 EXAMPLE = "households.csv"
@@ -75,7 +76,10 @@ class Desk:
             stale = options.is_stale(run, table)
             newest.setdefault(run["kind"], {**_brief(self._jobs.known(run)), "stale": stale})
         running = [_brief(run) for run in self._jobs.running(table["id"])]
-        return {**table, "running": running, "newest": newest}
+        undo, redo = table.pop("undo"), table.pop("redo")
+        steps = {"done": len(undo.get(given.get("who", ""), ()))}
+        steps["undone"] = len(redo.get(given.get("who", ""), ()))
+        return {**table, **steps, "running": running, "newest": newest}
 
     def remove(self, given) -> Json:
         """Remove a table and all that became of it."""
@@ -94,26 +98,47 @@ class Desk:
         settings = options.checked({**table["settings"], **new})
         moved = any(settings[name] != table["settings"][name] for name in options.ROWS)
         if moved and table["edits"]:
-            find = partial(_take_back_all, what="How the file is read was changed")
-            table = self.workspace.change_cells(table["id"], find)
-            body = {**body, "revision": table["revision"]}
-        self.workspace.change(table["id"], body.get("revision"), settings=settings)
+            what = "How the file is read was changed"
+            find = partial(_take_back_all, what=what, who=given.get("who", ""))
+            self.workspace.change_cells(table["id"], find)
+        self.workspace.change(table["id"], body.get("settings_revision"), settings=settings)
         return self.table(given)
 
     def set_edits(self, given) -> Json:
         """Keep what a user has put into cells, or take it back; or keep answers."""
         body, table = given["body"], self.workspace.table(given["table"])
-        if "answers" in body:
-            cells = self.workspace.result(table["id"], body["answers"]).get("answers", [])
-            who = str(self.workspace.result(table["id"], body["answers"]).get("who", ""))
-            cells = [[row, label, str(value)] for row, label, value in cells]
-            checks, given = None, {**given, "who": who or given.get("who", "")}
-        else:
-            checks = self._grid({**given, "run": body.get("run")})
-            cells = checked_cells(body.get("cells"), checks)
-        change = Change(given.get("who", ""), body, cells, checks)
+        change = self._answers(given) if "answers" in body else self._change(given)
         self.workspace.change_cells(table["id"], change)
-        return self.table(given) | {"off": self._off(given, table["runs"])}
+        changed = {"changed": len(change.made)}
+        return self.table(given) | changed | {"off": self._off(given, table["runs"])}
+
+    def _change(self, given):
+        """Return a change of single cells, or of a rectangle of them."""
+        body, grid = given["body"], self._grid({**given, "run": given["body"].get("run")})
+        if "area" in body:
+            cells = cells_of(self._area(given, grid), body)
+        else:
+            cells = checked_cells(body.get("cells"), grid)
+        return Change(given.get("who", ""), body, cells, grid)
+
+    def _area(self, given, grid):
+        body, edits = given["body"], self._edits(given)
+        query = _dict(body.get("query", {}))
+        return Area(grid, self._order(grid, query, edits), body.get("area"), edits)
+
+    def _answers(self, given):
+        """Return the change that puts answers from a file into the table."""
+        body = given["body"]
+        found = self.workspace.result(given["table"], body["answers"])
+        cells = [[row, label, str(value)] for row, label, value in found.get("answers", [])]
+        change = Change(given.get("who", ""), body, cells)
+        change.author = str(found.get("who", "")) or given.get("who", "")
+        return change
+
+    def copied(self, given) -> Json:
+        """Return the cells of a rectangle as a spreadsheet copies them."""
+        grid = self._grid({**given, "run": given["body"].get("run")})
+        return {"text": self._area(given, grid).text()}
 
     def _off(self, given, runs):
         """Return, and keep, which complete rows do not sum to the whole with the edits in them."""
@@ -130,12 +155,15 @@ class Desk:
 
     def undo_edits(self, given) -> Json:
         """Take back all edits, as one change."""
-        self.workspace.change_cells(given["table"], partial(_take_back_all, what="Took back all"))
+        find = partial(_take_back_all, what="Took back all", who=given.get("who", ""))
+        self.workspace.change_cells(given["table"], find)
         return self.table(given) | {"off": self._off(given, {})}
 
     def step(self, given) -> Json:
-        """Undo the last change of cells, or do the next one again."""
-        table = self.workspace.step(given["table"], given["body"].get("step") == "undo")
+        """Undo the last change of cells that somebody did, or do the next one again."""
+        body = given["body"]
+        how = {"who": given.get("who", ""), "over": body.get("over") is True}
+        table = self.workspace.step(given["table"], body.get("step") == "undo", **how)
         return self.table(given) | {"off": self._off(given, table["runs"])}
 
     def changes(self, given) -> Json:
@@ -256,12 +284,25 @@ class Desk:
 
     def rows(self, given) -> Json:
         """Return a window of the table."""
-        grid, edits = self._grid(given), self._edits(given)
+        table = self.workspace.table(given["table"])
+        grid, edits = self._grid(given), _by_row(table["edits"])
         order = self._order(grid, given, edits)
         first, count = int(given.get("first", 0)), int(given.get("count", 100))
-        rows = grid.window(order, first, count, edits)
+        old = self._older(given, edits) if grid.after is not None else ()
+        rows = grid.window(order, first, count, edits, old)
         facts = {**grid.facts, "histograms": grid.histograms if first == 0 else None}
-        return {"total": len(order), "first": first, "rows": rows, "facts": facts}
+        about = {"total": len(order), "first": first, "revision": table["revision"]}
+        return {**about, "rows": rows, "facts": facts}
+
+    def _older(self, given, edits):
+        """Return the rows in which cells were edited since a run."""
+        then = _by_row(self.workspace.run(given["table"], given["run"])["edits"])
+        numbers = [
+            {row: {name: edit[0] for name, edit in cells.items()} for row, cells in each.items()}
+            for each in (then, edits)
+        ]
+        rows = numbers[0].keys() | numbers[1].keys()
+        return {row for row in rows if numbers[0].get(row, {}) != numbers[1].get(row, {})}
 
     def doubtful(self, given) -> Json:
         """Return where the widest intervals are."""
@@ -269,22 +310,26 @@ class Desk:
         return {"cells": grid.doubtful(self._order(grid, given, self._edits(given)))}
 
     def _order(self, grid, given, edits):
-        only, down = given.get("only", ""), given.get("down") == "1"
-        order = grid.order(given.get("sort", ""), down, given.get("find", ""), only)
+        only, down = str(given.get("only", "")), given.get("down") == "1"
+        order = grid.order(str(given.get("sort", "")), down, str(given.get("find", "")), only)
         return [row for row in order.tolist() if row in edits] if only == "edited" else order
 
     def _edits(self, given):
-        """Return the edits of a table by row and label: a number and who has written it."""
-        found: dict[int, dict[str, tuple[Any, str]]] = defaultdict(dict)
-        for row, label, value, *who in self.workspace.table(given["table"])["edits"]:
-            found[row][label] = value, "".join(who)
-        return found
+        return _by_row(self.workspace.table(given["table"])["edits"])
 
     def _grid(self, given):
         folder = self.workspace.run_folder(given["table"], given["run"])
         if not (folder / "grid.json").is_file():
             raise NotFound("This result has no rows to show.")
         return _opened(folder)
+
+
+def _by_row(edits):
+    """Return edits by row and label: a number and who has written it."""
+    found: dict[int, dict[str, tuple[Any, str]]] = defaultdict(dict)
+    for row, label, value, *who in edits:
+        found[row][label] = value, "".join(who)
+    return found
 
 
 def _brief(run):
@@ -313,9 +358,9 @@ def _asked(body):
     return how
 
 
-def _take_back_all(table, changes, what):
+def _take_back_all(table, changes, what, who):
     """Return the change that takes all edits back."""
-    return {"what": what, "who": "", "cells": [
+    return {"what": what, "who": who, "cells": [
         {"row": row, "label": label, "before": edit, "after": None}
         for row, label, *edit in table["edits"]
     ]}  # fmt: skip

@@ -54,9 +54,11 @@ function question(studio, grid, ids, each, at) {
   const name = [`row ${each.row}`, ...names].join(", ");
   const input = make("input", { type: "text", inputmode: "decimal", placeholder: "answer", "aria-label": `Answer: ${each.label} of ${name}`, value: answer ?? "" });
   const problem = make("p", { class: "problem small", role: "alert" });
+  let seen = NaN;
+  input.addEventListener("focus", () => { seen = grid.data.revision; });
   input.addEventListener("change", async () => {
     try {
-      await grid.put(each.row - 1, each.label, input.value);
+      await grid.put(each.row - 1, each.label, input.value, seen);
       problem.textContent = "";
     } catch (error) {
       problem.textContent = error.message;

@@ -8,9 +8,9 @@ import { headings, shortNames } from "./headings.js";
 
 const ROW = 30; // pixels
 const TALLEST = 8_000_000; // pixels that browsers scroll without trouble
-const MISSING = 2;
-const KIND = ["known", "filled", "missing", "edited"];
-const SAID = ["known", "filled in", "missing", "edited"];
+export const KIND = ["known", "filled", "missing", "edited", "emptied"];
+export const SAID = ["known", "filled in", "missing", "edited", "made missing"];
+const [FILLED, MISSING, EMPTIED] = [1, 2, 4];
 
 export class Grid {
   constructor(studio, run, { onedit }) {
@@ -84,7 +84,7 @@ export class Grid {
   legend() {
     return make("p", { class: "legend quiet small" },
       make("span", { class: "key known" }), "known ", make("span", { class: "key filled" }), "filled in ",
-      make("span", { class: "key missing" }), "missing ", make("span", { class: "key edited" }), "edited. ",
+      make("span", { class: "key missing" }), "missing ", make("span", { class: "key edited" }), "edited ", make("span", { class: "key emptied" }), "made missing. ",
       "Press Enter or double-click to edit a cell; Shift and the arrow keys choose several; copy and paste as in a spreadsheet.");
   }
 
@@ -101,6 +101,7 @@ export class Grid {
   }
 
   async ask(change) {
+    this.chosen.clear(); // other rows may stand in these places
     this.cells = null;
     this.at = -1;
     this.where.textContent = "Doubtful cells";
@@ -236,6 +237,7 @@ export class Grid {
       const [text, kind, share] = data.cells[column.at];
       made.textContent = text;
       made.classList.add(KIND[kind]);
+      made.classList.toggle("outdated", data.old && (kind === FILLED || kind === EMPTIED));
       made.style.setProperty("--heat-share", `${Math.round(100 * Math.min(1, Math.max(0, share)) ** 0.7)}%`);
       made.setAttribute("aria-label", this.told(data, column));
     }
@@ -246,9 +248,10 @@ export class Grid {
   told(data, column) {
     const [text, kind, , interval, who] = data.cells[column.at];
     const name = data.texts.slice(0, this.facts.ids.length).join(", ");
-    const known = kind === MISSING ? "missing" : `${text || "made missing"}, ${SAID[kind]}${who ? ` by ${who}` : ""}`;
+    const known = kind === MISSING || !text ? `${SAID[kind]}${who ? ` by ${who}` : ""}` : `${text}, ${kind === EMPTIED ? "filled in, " : ""}${SAID[kind]}${who ? ` by ${who}` : ""}`;
     const [low, high] = interval?.split(" to ") ?? [];
-    const sure = !low ? "" : high ? `; likely between ${low} and ${high} (true of about 9 in 10 cells)` : "; exact, from the sum of the row";
+    const older = data.old && interval ? "; from before the row was edited" : "";
+    const sure = (!low ? "" : high ? `; likely between ${low} and ${high} (true of about 9 in 10 cells)` : "; exact, from the sum of the row") + older;
     return `Row ${data.row + 1}${name ? `, ${name}` : ""}, ${column.name}: ${known}${sure}`;
   }
 
@@ -390,8 +393,8 @@ export class Grid {
     action();
   }
 
-  put(row, label, text) {
-    return this.editor.put([[row, label, text]], "Answered");
+  put(row, label, text, seen) {
+    return this.editor.put({ cells: [[row, label, text]], what: "Answered" }, seen);
   }
 
   // Fetches what is in sight again.

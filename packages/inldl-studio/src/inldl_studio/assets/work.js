@@ -100,10 +100,10 @@ async function listChanges(studio, box) {
   const told = (edit) => (edit === null ? "as in the file" : edit[0] === null ? "missing" : String(Number(edit[0].toPrecision(8))));
   const rows = changes.map((each) => {
     const [first] = each.cells;
-    const what = each.size === 1 ? `row ${first.row + 1}, ${first.label}: ${told(first.before)} → ${told(first.after)}` : counted(each.size, "cell");
+    const what = !each.size ? "no cell" : each.size === 1 ? `row ${first.row + 1}, ${first.label}: ${told(first.before)} → ${told(first.after)}` : counted(each.size, "cell");
     return make("tr", { class: each.undone ? "undone" : "" },
       make("th", { scope: "row" }, new Date(1000 * each.when).toLocaleString([], { dateStyle: "short", timeStyle: "medium" })),
-      make("td", {}, each.who || "you"), make("td", {}, `${each.what}${each.undone ? " (undone)" : ""}`), make("td", {}, what));
+      make("td", {}, each.who || (studio.state.person ? "–" : "you")), make("td", {}, `${each.what}${each.undone ? " (undone)" : ""}`), make("td", {}, what));
   });
   const head = ["When", "Who", "What", "Cells"].map((text) => make("th", { scope: "col" }, text));
   return box.replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "List of changes" },
