@@ -177,7 +177,7 @@ class MaskedSoftmax:
         V = self.unit * U
         coef, intercept = V[:-1].astype(self.features.dtype), V[-1].astype(self.features.dtype)
         value, gradient = np.vdot(self.penalty * V, V) / 2, self.penalty * V
-        for start in range(0, len(self.features), ROWS_AT_ONCE):
+        for start in range(0, self.features.shape[0], ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             scores = self.features[rows] @ coef
             scores += intercept
