@@ -117,6 +117,22 @@ def test_units_of_features_do_not_matter(member):
     assert second.predict(changed).shape == (100, 4)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_linear_softmax_learns_from_all_of_many_columns(monkeypatch, form):
+    """Two of them matter, which are no components; some rows, with weights, are as many."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.uniform(size=(300, 30)) < 0.5, rng.normal(size=(300, 30)), 0)
+    truth = softmax(np.column_stack([2 * X[:, 3], 2 * X[:, 7], np.zeros(300)]))
+    X, y = form(X), hide(truth, 0.5, random_state=0)
+    monkeypatch.setattr(_kernel_features, "WIDE", 29)
+    monkeypatch.setattr(_kernel_features, "REDUCED", 3)
+    model = KernelSoftmaxLDL(kernel="linear", random_state=0).fit(X[:250], y[:250])
+    assert evaluate(truth[250:], model.predict(X[250:]))["kl_divergence"] < 0.02
+    weights = np.repeat([1.0, 0.0], [250, 50])
+    again = clone(model).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(again.predict(X), model.predict(X), atol=1e-5)
+
+
 @members
 @pytest.mark.parametrize("width", [20, 300])
 def test_sparse_and_wide_features(member, width):
@@ -136,7 +152,7 @@ def test_dense_features_by_the_thousand_are_reduced():
     X = hidden @ rng.normal(size=(3, 1500)) + rng.normal(size=(200, 1500))
     y = softmax(hidden)
     model = KernelRidgeLDL(random_state=0).fit(X[:150], hide(y[:150], 0.3, random_state=0))
-    assert model.columns_.dense(X).shape == (200, 100)
+    assert model.columns_.reduced(X).shape == (200, 100)
     assert evaluate(y[150:], model.predict(X[150:]))["cosine"] > 0.95
 
 

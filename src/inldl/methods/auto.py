@@ -286,7 +286,7 @@ class AutoInLDL(KernelDistributionEstimator):
         self.members_ = {name: each for name, each in self.members_.items() if kept[name]}
 
     def _degrees(self, dense, scaled):
-        parts = {CONSTANT: np.tile(self.constant_, (len(dense), 1))}
+        parts = {CONSTANT: np.tile(self.constant_, (dense.shape[0], 1))}
         for name, member in self.members_.items():
             if self.weights_[name]:
                 parts[name] = member._degrees(dense, scaled)

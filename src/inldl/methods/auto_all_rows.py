@@ -20,7 +20,7 @@ from inldl.methods.auto_fitting import (
     predict_prepared,
 )
 from inldl.methods.boosted import grow_alone
-from inldl.methods.kernel_base import MECHANISM_NOTES, error_of
+from inldl.methods.kernel_base import MECHANISM_NOTES, error_of, stacked
 from inldl.methods.kernel_features import FOLDS, draw_sample
 from inldl.progress import RowCounter
 from inldl.randomness import seed_from
@@ -192,7 +192,7 @@ class AllRows:
     def _more(self, numbers):
         """Return the features, degrees and weights of rows of these numbers and of the sample."""
         more, learned = self.rows.take(np.sort(numbers)), self.learned
-        X = np.vstack([learned.dense, learned.columns.dense(more.X)])
+        X = stacked(learned.dense, learned.columns.dense(more.X))
         y = np.vstack([learned.y, PartialRows(more.y).forced()])
         weights = more.arrays.get("sample_weight")
         if weights is not None:

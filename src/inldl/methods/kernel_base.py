@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
+from scipy import sparse
 
 from inldl.engines import open_rows
 from inldl.engines.base import one_blas_thread, row_blocks
@@ -253,6 +254,11 @@ class KernelFeatureEstimator(KernelDistributionEstimator):
         self.kernel_, self.scale_ = kernel, scale = choice.kernel, choice.scale
         width = None if kernel == "linear" else data.width(kernel)
         return kernel_features(data.scaled, kernel, scale, self.n_landmarks, data.seed, width)
+
+
+def stacked(*parts) -> Any:
+    """Return the rows of several arrays, or of sparse ones, one after the other."""
+    return (sparse.vstack if sparse.issparse(parts[0]) else np.vstack)(parts)
 
 
 def _predict_rows(model, X):

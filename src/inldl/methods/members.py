@@ -19,7 +19,7 @@ from inldl.rows.checks import check_ratios
 from inldl.rows.density import constant_distribution
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
-from inldl.solvers.landmark_kernel import Basis
+from inldl.solvers.landmark_kernel import AllColumns, Basis
 from inldl.solvers.masked_ridge import fit_completed, leave_one_out, spread_of
 from inldl.solvers.softmax import softmax
 
@@ -130,8 +130,12 @@ class KernelSoftmaxLDL(KernelFeatureEstimator):
 
     def _train(self, data):
         self.map_ = self._fitted_map(data)
-        basis = Basis.of(self.map_, data.scaled, data.weights)
-        features = basis.features(data.single)  # half the bytes, which each iteration reads
+        self.of_all_ = self.kernel == "linear" and data.columns.reducer_ is not None
+        if self.of_all_:
+            basis = self.map_ = AllColumns.of(data.dense, data.weights)
+        else:
+            basis = Basis.of(self.map_, data.scaled, data.weights)
+        features = basis.features(data.dense if self.of_all_ else data.single)
         about = data.weights, basis.squares, data.seed, self.n_jobs
         least = np.inf
         for smoothness in STRENGTHS if self.smoothness == "auto" else (self.smoothness,):
@@ -147,7 +151,8 @@ class KernelSoftmaxLDL(KernelFeatureEstimator):
             self.coef_, self.intercept_ = basis.split(V)
 
     def _degrees(self, dense, scaled):
-        return softmax(self.map_.transform(scaled, self.coef_) + self.intercept_)
+        columns = dense if self.of_all_ else scaled
+        return softmax(self.map_.transform(columns, self.coef_) + self.intercept_)
 
 
 def scale_ratios(columns, y, weights, seed, n_jobs=None) -> np.ndarray:
@@ -216,7 +221,8 @@ class ForestLDL(KernelFeatureEstimator):
 
     def _train(self, data, go_on=None):
         """Fit the forests; `go_on` is asked after each fold, by its predictions, if given."""
-        if max(data.dense.max(), -data.dense.min()) > LARGEST:
+        X = data.columns.reduced(data.dense)
+        if max(X.max(), -X.min()) > LARGEST:
             raise ValueError(
                 f"Features beyond {LARGEST:.2g} are too large for trees; scale X first, for "
                 "example with sklearn.preprocessing.StandardScaler."
@@ -226,11 +232,9 @@ class ForestLDL(KernelFeatureEstimator):
         for seed, train, test, weights in data.folds():
             completed = self._completed(features[train], data.y[train], seed, weights)
             target = completed[:, 0] if completed.shape[1] == 1 else completed
-            forest = self._forest(len(train), seed).fit(data.dense[train], target, weights)
+            forest = self._forest(len(train), seed).fit(X[train], target, weights)
             forest.n_jobs = None  # threads would add up the trees of a prediction in any order
-            self.held_out_[test] = projected(
-                _predict_forest(forest, data.dense[test], self.n_labels_)
-            )
+            self.held_out_[test] = projected(_predict_forest(forest, X[test], self.n_labels_))
             self.forests_.append(forest)
             tests.append(test)
             rows = np.concatenate(tests)
@@ -238,7 +242,8 @@ class ForestLDL(KernelFeatureEstimator):
                 break
 
     def _degrees(self, dense, scaled):
-        predicted = [_predict_forest(forest, dense, self.n_labels_) for forest in self.forests_]
+        X = self.columns_.reduced(dense)
+        predicted = [_predict_forest(forest, X, self.n_labels_) for forest in self.forests_]
         return projected(np.mean(predicted, axis=0))
 
     def _completed(self, features, y, seed, weights):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from inldl import kernels
@@ -131,6 +131,45 @@ class Columnwise:
         """Return the features of rows in their precision, or their products with a matrix."""
         features = Z / Z.dtype.type(self.length)
         return features if onto is None else features @ onto.astype(Z.dtype)
+
+
+@dataclass(frozen=True)
+class AllColumns:
+    """Columns as features, which may be sparse: too many for their Gram matrix.
+
+    L-BFGS knows the diagonal of it, `squares`.
+    """
+
+    center: Array  # (k,) what is subtracted from columns; 0 if they are sparse
+    unit: Array  # (k,) what they are divided by, such that rows have a length of about 1
+    squares: Array  # (k,)
+
+    @classmethod
+    def of(cls, X: Any, weights: Array | None = None) -> "AllColumns":
+        """Return the features of columns."""
+        own = np.ones(X.shape[0]) if weights is None else weights
+        many = sparse.issparse(X)
+        center = np.zeros(X.shape[1]) if many else own @ X / own.sum()
+        squares = X.multiply(X).T @ own if many else own @ np.square(X - center)
+        filled = (X != 0).T @ own if many else np.full(X.shape[1], own.sum())
+        unit = np.sqrt(np.where(squares > 0, squares / np.maximum(filled, 1e-300), 1))
+        unit *= np.sqrt(filled.sum() / own.sum())
+        return cls(center, unit, squares / unit**2)
+
+    def features(self, X: Any) -> Any:
+        """Return the features of rows in single precision."""
+        if sparse.issparse(X):
+            return (X @ sparse.diags_array(1 / self.unit)).tocsr().astype(np.float32)
+        return ((X - self.center) / self.unit).astype(np.float32)
+
+    def transform(self, X: Any, onto: Array) -> Array:
+        """Return the products of the features of rows with a matrix."""
+        onto = onto / self.unit[:, None]
+        return X @ onto - self.center @ onto
+
+    def split(self, V: Array) -> tuple[Array, Array]:
+        """Return the coefficients and the intercept of parameters."""
+        return V[:-1], V[-1]
 
 
 @dataclass(frozen=True)

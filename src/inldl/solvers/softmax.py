@@ -116,7 +116,7 @@ class MaskedSoftmax:
         V = (A @ self.mix).astype(self.features.dtype)
         coef, intercept = V[:-1], V[-1]
         value, gradient = np.vdot(self.penalty * A, A) / 2, self.penalty * (A @ self.unmix)
-        for start in range(0, len(self.features), ROWS_AT_ONCE):
+        for start in range(0, self.features.shape[0], ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             scores = self.features[rows] @ coef
             scores += intercept
