@@ -37,7 +37,7 @@ from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.filled_rows import PredictedRows, RowsToFill
 from inldl.tables.panel_rows import MOST_HELD_OUT, WithPanel
 from inldl.tables.table_rows import TrainingRows
-from inldl.uncertainty.heldout import fit_weighted, predict_held_out
+from inldl.uncertainty.heldout import fit_weighted
 
 FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no others
 
@@ -234,7 +234,7 @@ class TableModel(WithPanel):
             own = numbers = None
         at = evenly_spaced(len(rows) if numbers is None else len(numbers), MOST_HELD_OUT)
         if own is None and self.cross_fit is not None:
-            self.held_out_ = self._cross_fit(training.take(at), self.cross_fit)
+            self.held_out_ = training.take(at).cross_fit(self.estimator_, self.cross_fit)
         else:
             self.held_out_ = None if own is None else own[at]
         return at if numbers is None else numbers[at]
@@ -247,15 +247,12 @@ class TableModel(WithPanel):
         self.estimator_ = fit_weighted(method, training.features, rows.y, rows.weight, **known)
         return rows
 
-    def _cross_fit(self, training, n_folds):
-        about = training.rows.y, n_folds, training.fold_groups, training.rows.weight
-        return predict_held_out(clone(self.estimator_), training.features, *about)
-
     def _weights_by_votes(self, training):
         """Return the weights of rows by their votes, from held-out errors of a first fit."""
         at, weight = self._fit_method(training), training.rows.weight
-        own, taken = self.held_out_, training.take(at)
-        predicted = self._cross_fit(taken, FOLDS) if own is None else own
+        predicted = self.held_out_
+        if predicted is None:
+            predicted = training.take(at).cross_fit(self.estimator_, FOLDS)
         own = weights_by_votes(training.rows.y[at], predicted, training.votes, at)
         return own if weight is None else own * weight
 

@@ -23,7 +23,7 @@ from inldl.tables.positions import PanelReader
 from inldl.tables.structure import NONE, find_structure, unit_of_holes
 from inldl.tables.table import Piece, join_pieces
 from inldl.text import counted, listed
-from inldl.uncertainty.heldout import first_of_copies
+from inldl.uncertainty.heldout import first_of_copies, predict_held_out
 
 RARE_LABEL_ROWS = 20  # observed degrees of a label in a sample of rows, where there are as many
 
@@ -87,6 +87,11 @@ class TrainingRows:
             reader = PanelReader.fit(features, found, dates)
             about |= {"reader": reader, "panel": reader.read(features)}
         return replace(self, features=features, **about)
+
+    def cross_fit(self, estimator, n_folds) -> np.ndarray:
+        """Return predictions of the rows, each made by a clone that did not see its group."""
+        about = self.rows.y, n_folds, self.fold_groups, self.rows.weight
+        return predict_held_out(estimator, self.features, *about)
 
     def with_weight(self, weight) -> TrainingRows:
         """Return the rows with other weights."""
