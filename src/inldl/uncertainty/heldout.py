@@ -259,10 +259,7 @@ class HeldOutSample:
         A model fits the observed degrees of its own rows too well, so what its errors there
         tell of the others would be too little.
         """
-        keys = row_keys(X)
-        order = np.argsort(self.keys, kind="stable")
-        at = order[np.searchsorted(self.keys, keys, sorter=order).clip(max=len(order) - 1)]
-        same = self.keys[at] == keys
+        at, same = find_keys(self.keys, row_keys(X))
         out = np.array(predicted, dtype=np.float64)
         out[same] = self.predicted[at[same]]
         return out
@@ -356,6 +353,13 @@ def row_keys(X: Any) -> Array:
         rows = slice(start, start + KEY_ROWS)
         keys[rows] = (_mixed(X[rows]) * odd).sum(axis=1, dtype=np.uint64)
     return keys
+
+
+def find_keys(known: Array, wanted: Array) -> tuple[Array, Array]:
+    """Return where keys of rows stand among the known ones, and which do stand there."""
+    order = np.argsort(known, kind="stable")
+    at = order[np.searchsorted(known, wanted, sorter=order).clip(max=len(order) - 1)]
+    return at, known[at] == wanted
 
 
 def first_of_copies(features: Array, degrees: Array) -> tuple[Array, Array]:
