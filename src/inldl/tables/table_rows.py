@@ -124,12 +124,10 @@ def with_guesses(rows) -> PartialRows:
     """
     y, unseen = rows.y, np.flatnonzero(rows.holes.all(axis=0))
     for j in unseen if len(unseen) < y.shape[1] else ():  # methods refuse such a table
-        holes = np.isnan(y)
+        y, holes = y.copy(), np.isnan(y)
         part = np.clip(1 - np.nansum(y, axis=1), 0, None) / holes.sum(axis=1)
         row = np.argsort(part, kind="stable")[len(part) // 2]
-        y = np.where(
-            (np.arange(len(y)) == row)[:, None] & (np.arange(y.shape[1]) == j), part[row], y
-        )
+        y[row, j] = part[row]
     return rows if y is rows.y else rows.hide(y)
 
 
