@@ -40,9 +40,8 @@ def open_rows(
         return DiskRows(X, y, arrays)
     if fitting:
         checked = {name: inputs.validate_row_array(name, a) for name, a in arrays.items()}
-        X, y, names = inputs.validate_fit(
-            estimator, X, y, sample_weight=checked.get("sample_weight")
-        )
+        weight = checked.get("sample_weight")
+        X, y, names = inputs.validate_fit(estimator, X, y, sample_weight=weight)
         for name, a in checked.items():
             inputs.check_rows(X, a, name)
         return MemoryRows(X, y, names, checked)

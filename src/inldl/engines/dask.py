@@ -47,9 +47,8 @@ class DaskEngine(base.Engine):
     def __init__(self, client: Any, name: str):
         self._client, self._name = client, name.lower()
         self._fit = uuid.uuid4().hex
-        self._patience = dask.utils.parse_timedelta(
-            dask.config.get("inldl.worker-timeout", PATIENCE)
-        )
+        patience = dask.config.get("inldl.worker-timeout", PATIENCE)
+        self._patience = dask.utils.parse_timedelta(patience)
         self._held: list[Any] = []
         self._homes: dict[int, str] = {}  # the workers of parts
         self._new: set[int] = set()  # parts that have not taken a step

@@ -173,10 +173,8 @@ class HeldOutSample:
 
     def n_shared(self, X: Any, degrees: Array) -> int:
         """Return how many rows have the features and the degrees of a row of the fit."""
-        known, given = (
-            keys + 3 * degree_keys(y)
-            for keys, y in ((self.keys, self.degrees), (row_keys(X), degrees))
-        )
+        known = self.keys + 3 * degree_keys(self.degrees)
+        given = row_keys(X) + 3 * degree_keys(degrees)
         return int(np.isin(given, known, kind="sort").sum())
 
     def few(self) -> HeldOutSample:
@@ -243,10 +241,8 @@ class HeldOutSample:
         expected = np.ones(len(self.degrees))
         if spread_features is not None:
             rows, sizes = self.learned("sizes of rows", _learn_row_sizes)
-            scale, expected[rows] = (
-                sizes(spread_features) / sizes.mean,
-                sizes.expected / sizes.mean,
-            )
+            scale = sizes(spread_features) / sizes.mean
+            expected[rows] = sizes.expected / sizes.mean
         labels = []
         for p, y in zip(self.predicted.T, self.rows().y.T, strict=True):
             seen = ~np.isnan(y)

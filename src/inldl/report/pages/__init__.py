@@ -94,9 +94,8 @@ def _by_label(held_out):
         "observed, on average."
     )
     draw = partial(errors_by_label, frame[frame["n"] > 0], width=FULL)
-    return d.picture_and_table(
-        draw, caption, d.ShownTable.of(frame, columns, numbers, "errors-by-label")
-    )
+    table = d.ShownTable.of(frame, columns, numbers, "errors-by-label")
+    return d.picture_and_table(draw, caption, table)
 
 
 def _reliability(held_out, coverage):
@@ -115,9 +114,8 @@ def _reliability(held_out, coverage):
     }
     groups = frame.assign(group=range(1, len(frame) + 1))
     table = d.ShownTable.of(groups, columns, "The same in numbers.", "reliability")
-    blocks = d.picture_and_table(
-        partial(reliability, frame, coverage=coverage, width=FULL), caption, table
-    )
+    draw = partial(reliability, frame, coverage=coverage, width=FULL)
+    blocks = d.picture_and_table(draw, caption, table)
     if coverage is None:
         return blocks
     return [d.Paragraph(f"{coverage:.1%} of the shares lie in their intervals."), *blocks]
@@ -132,9 +130,8 @@ def _influence(frame, unit):
     )
     columns = [d.Header("feature"), *(d.Header(str(name), ".4g") for name in top.columns)]
     rows = [[str(name), *row] for name, *row in top.astype(float).itertuples()]
-    table = d.ShownTable(
-        columns, rows, caption=f"The same in numbers{in_unit(unit)}.", name="influence"
-    )
+    numbers = f"The same in numbers{in_unit(unit)}."
+    table = d.ShownTable(columns, rows, caption=numbers, name="influence")
     draw = partial(influence, frame, label="rise of the error")
     return [d.Paragraph(_SHUFFLED), *d.picture_and_table(draw, caption, table)]
 
@@ -199,7 +196,6 @@ def _bounded_sentences(bounded):
         "predictions lie within the bounds."
     ]
     if bounded.within < 1:
-        texts.append(
-            f"The others miss them by {error(bounded.distance, bounded.unit)} on average."
-        )
+        distance = error(bounded.distance, bounded.unit)
+        texts.append(f"The others miss them by {distance} on average.")
     return texts

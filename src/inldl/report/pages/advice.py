@@ -155,16 +155,13 @@ def _questions(asked, most):
     columns |= {name: d.Header(name, words=True) for name in [*ids, "label"]}
     numbers = {"estimate": "estimate", "low": "from", "high": "to"}
     columns |= {name: d.Header(heading, form) for name, heading in numbers.items()}
-    columns["expected_error"] = d.Header(
-        "error then", form_of(asked.unit, table["expected_error"])
-    )
+    then = form_of(asked.unit, table["expected_error"])
+    columns |= {"expected_error": d.Header("error then", then), "cost": d.Header("cost", ".4g")}
     caption = (
         f"The first {len(table):,} of {len(asked.table):,} questions, the best first. Error then: "
         "what is expected once this one and all before it are answered."
     )
-    return d.ShownTable.of(
-        table, {**columns, "cost": d.Header("cost", ".4g")}, caption, "questions"
-    )
+    return d.ShownTable.of(table, columns, caption, "questions")
 
 
 def inspection_page(inspection, observed=None, title="A look at a table", notes=()) -> d.Document:
@@ -382,9 +379,8 @@ def _features(inspection):
         remark=[_remark(each, inspection.copies) for each in shown.itertuples()],
     )
     caption = "What each column is taken for. Red: it must be changed or left out."
-    return d.ShownTable.of(
-        shown, columns, caption + _first(MOST_LISTED_COLUMNS, features), "columns"
-    )
+    caption += _first(MOST_LISTED_COLUMNS, features)
+    return d.ShownTable.of(shown, columns, caption, "columns")
 
 
 def _remark(each, copies):

@@ -138,9 +138,8 @@ def _before_and_after(written, model):
         "stronger the colour, the larger."
     )
     marks = np.where(written.before.isna(), "best", "")
-    draw = partial(
-        figures.completion_map, written.before, written.after, list(written.after.columns)
-    )
+    shown = written.before, written.after, list(written.after.columns)
+    draw = partial(figures.completion_map, *shown)
     rows = "The completed rows; shares that were filled in are bold."
     others = "" if model.panel_ is None else "from other rows of its unit and time, "
     blocks = [
@@ -153,9 +152,8 @@ def _before_and_after(written, model):
             "The known shares of each label (grey), and those that were filled in (line). These "
             "are expected values and spread less; multiple imputations (--draws) spread as much."
         )
-        blocks.append(
-            d.picture(partial(figures.known_and_filled, *written.pictured), caption, "filled")
-        )
+        draw = partial(figures.known_and_filled, *written.pictured)
+        blocks.append(d.picture(draw, caption, "filled"))
     return d.Section("Before and after", blocks, page_only=True)
 
 
@@ -192,9 +190,8 @@ def _rows(written, marks, caption, name):
         caption += f" Small numbers below are intervals; {coverage}."
     index = written.after.index
     rows = [[str(row), *zip(*line, strict=True)] for row, *line in zip(index, *parts, strict=True)]
-    return d.ShownTable(
-        [d.Header(str(index.name or "row")), *labels], rows, caption=caption, name=name
-    )
+    columns = [d.Header(str(index.name or "row")), *labels]
+    return d.ShownTable(columns, rows, caption=caption, name=name)
 
 
 def _intervals(lower, upper, form):
@@ -353,9 +350,8 @@ def disclosure_page(found: Disclosure, table: str, notes: Sequence[str] = ()) ->
     facts.append(("Labels", f"{len(found.kinds.columns):,}"))
     caption = "The table; rows with most cells that are given away, if there are many."
     draw = partial(figures.map_of_kinds, found.kinds, LEGEND, width=FULL)
-    sections = [
-        d.Section("Where they are", [d.picture(draw, caption, "disclosure")], page_only=True)
-    ]
+    shown = d.picture(draw, caption, "disclosure")
+    sections = [d.Section("Where they are", [shown], page_only=True)]
     known = found.cells[found.cells["kind"] != "open"]
     if len(known):
         text = (
