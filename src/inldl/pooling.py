@@ -8,10 +8,7 @@ from scipy import stats
 
 from inldl.rows.checks import check_number
 
-__all__ = [
-    "Pooled",
-    "pool",
-]
+__all__ = ["Pooled", "pool"]
 
 
 @dataclass(frozen=True, eq=False)

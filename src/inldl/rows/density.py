@@ -253,15 +253,13 @@ def mean_degrees(y: Array, weights: Array | None = None) -> Array:
     return weights @ known / np.where(count > 0, count, 1)
 
 
-def constant_distribution(
-    rows: PartialRows, rounds: int = 50, small_change: float = 1e-4
-) -> Array:
+def constant_distribution(rows: PartialRows, **how: Any) -> Array:
     """Return the distribution that, predicted for every row, agrees best with its ratios.
 
-    It is the mean of the rows, completed and scaled by itself.
+    It is the mean of the rows, completed and scaled by itself; `how` are options of `fixed_point`.
     """
     rows, n_labels = replace(rows, y=rows.ratios), rows.y.shape[1]
-    return fixed_point(partial(sum_completed, rows), n_labels, rounds, small_change)
+    return fixed_point(partial(sum_completed, rows), n_labels, **how)
 
 
 def sum_completed(rows: PartialRows, p: Array) -> tuple[Array, float]:

@@ -20,15 +20,7 @@ from inldl.methods.base import DistributionEstimator, check_shape
 from inldl.methods.baselines import ConstantLDL
 from inldl.methods.registry import make_method
 from inldl.methods.vote_weights import checked_votes, weights_by_votes
-from inldl.rows.checks import (
-    as_degrees,
-    check_choice,
-    check_fillable,
-    check_number,
-    check_ratios,
-    framed,
-    names_or_numbers,
-)
+from inldl.rows import checks
 from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import group_numbers
 from inldl.rows.partial import PartialRows
@@ -141,7 +133,7 @@ class TableModel(WithPanel):
         limits = {"lower": lower, "upper": upper, "sums": sums}
         training = TrainingRows.of(X, y, sample_weight, limits, votes=votes, fold_groups=groups)
         training = self._place_named(X, training, unit, time, place)
-        self.fit_prepared(self.prepare(training, names_or_numbers(y)))
+        self.fit_prepared(self.prepare(training, checks.names_or_numbers(y)))
         return self
 
     def prepare(self, training, labels, dates="auto", codes=True) -> TrainingRows:
@@ -158,9 +150,9 @@ class TableModel(WithPanel):
         dates, codes
             As in `FeatureEncoder` and its `fit`.
         """
-        check_choice("error", self.error, ERRORS)
+        checks.check_choice("error", self.error, ERRORS)
         if self.cross_fit is not None:
-            check_number("cross_fit", self.cross_fit, low=2, integer=True)
+            checks.check_number("cross_fit", self.cross_fit, low=2, integer=True)
         for name in ("encoder_", "estimator_"):
             self.__dict__.pop(name, None)
         method = self._make_method()  # refuses an unknown one before any work
@@ -182,7 +174,7 @@ class TableModel(WithPanel):
         self.estimator_ = method
         self._refuse_limits(rows if rows.constrained else None)
         if self.known == "ratios":
-            check_ratios(rows.y)
+            checks.check_ratios(rows.y)
             table_rows.refuse_unseen(rows, labels)
         self.means_ = table_rows.means_of_labels(rows, ratios=self.known == "ratios")
         groups, votes = training.fold_groups, training.votes
@@ -317,14 +309,14 @@ class TableModel(WithPanel):
         `known` has the degrees, bounds, and sums, as `TableFile.known` returns them.
         """
         check_is_fitted(self)
-        encoded, given = self._validated(X), as_degrees(known.y)
+        encoded, given = self._validated(X), checks.as_degrees(known.y)
         predicted = self.estimator_.predict(encoded)
         if self.panel_ is None:
             predicted = self._held_out_if_known(encoded, predicted)
         if self.known == "ratios":
             given = self._degrees_given(given, predicted)
         check_shape(given, predicted.shape)
-        check_fillable(given)
+        checks.check_fillable(given)
         self._refuse_limits(*known.arguments().values())
         rows = PartialRows.of(given, **known.arguments(), names=self.label_names_)
         if self.panel_ is not None:
@@ -357,7 +349,7 @@ class TableModel(WithPanel):
         """
         check_is_fitted(self)
         degrees = self._predicted(X, self._validated(X))
-        return framed(X, degrees, list(self.label_names_))
+        return checks.framed(X, degrees, list(self.label_names_))
 
     def influence(self, X, y) -> pd.DataFrame:
         """Measure how much worse the labels are predicted when a column is shuffled.

@@ -29,6 +29,7 @@ from inldl.uncertainty.conformal import beyond_spells
 from inldl.uncertainty.heldout import (
     HeldOutSample,
     degree_keys,
+    find_keys,
     fit_weighted,
     row_keys,
     with_every_label,
@@ -282,9 +283,8 @@ class PanelRows:
         panel, (predicted, far) = self._read(X), self._learned
         places = _places(panel, encoded)
         keys, known = (p + _hole_keys(d) for p, d in ((places, y), (self.places, self.degrees)))
-        order = np.argsort(known, kind="stable")
-        at = order[np.searchsorted(known, keys, sorter=order).clip(max=len(order) - 1)]
-        predicted, far, new = predicted[at], far[at], np.flatnonzero(known[at] != keys)
+        at, same = find_keys(known, keys)
+        predicted, far, new = predicted[at], far[at], np.flatnonzero(~same)
         if len(new):
             others, model = panel.take(new), self._model(self.weights)
             if self.time is not None:
@@ -299,9 +299,8 @@ class PanelRows:
         """Return what features tell of rows; of those of the fit, without their degrees."""
         if self.told is None:
             return None
-        order = np.argsort(self.places, kind="stable")
-        at = order[np.searchsorted(self.places, places, sorter=order).clip(max=len(order) - 1)]
-        return np.where((self.places[at] == places)[:, None], self.told[at], told[rows])
+        at, same = find_keys(self.places, places)
+        return np.where(same[:, None], self.told[at], told[rows])
 
     @cached_property
     def _learned(self) -> tuple[Array, Array]:

@@ -7,15 +7,7 @@ import numpy as np
 from inldl.rows.aggregates import Counts
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
-from inldl.tables.assumptions import (
-    FORGOTTEN,
-    NOTHING_KNOWN,
-    WITHOUT_TOTALS,
-    missing_count,
-    normalized_notes,
-    notes_on_unseen,
-    rounded_notes,
-)
+from inldl.tables import assumptions
 from inldl.tables.hints import (
     code_of_fractions,
     codes_for_missing,
@@ -85,7 +77,7 @@ class Degrees:
                 notes += [] if part else notes_on_codes(self.values, self.labels)
             else:
                 y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
-        notes += notes_on_unseen(self._unseen, y)
+        notes += assumptions.notes_on_unseen(self._unseen, y)
         known = self._constrained(y, whole, scale, notes)
         if self._totals is not None and known.holes.any():
             whole_numbers = known.constrained and self._whole_numbers()
@@ -166,17 +158,17 @@ class Degrees:
         counts = replace(self._piece, values=self.values).grouped_values(self.labels)
         holes = np.isnan(counts)
         if holes.any() and self._columns.unknown:
-            notes.append(WITHOUT_TOTALS.format(holes.any(axis=1).sum()))
+            notes.append(assumptions.WITHOUT_TOTALS.format(holes.any(axis=1).sum()))
         elif holes.any():
             hints = self._hints()
-            self._refuse(holes, missing_count(evidence) + " {}" * len(hints), *hints)
+            self._refuse(holes, assumptions.missing_count(evidence) + " {}" * len(hints), *hints)
             notes.append(
                 f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
                 "unknown, and the shares are those of the other counts."
             )
         sums = np.nansum(counts, axis=1)
         bare = holes.all(axis=1) if self._columns.unknown else sums == 0
-        self._refuse(bare & holes.all(axis=1), NOTHING_KNOWN)
+        self._refuse(bare & holes.all(axis=1), assumptions.NOTHING_KNOWN)
         self._refuse_zero_sums(np.where(bare, sums, 1))
         sums = np.where(sums == 0, 1, sums)
         return self.values / sums[:, None], sums
@@ -200,7 +192,7 @@ class Degrees:
         if several and not np.ptp(sums[~holes]):
             gap = ROUNDING * totals  # rounded numbers would sum to several
         short = ~holes & (sums < totals - gap)
-        for bad, advice in ((sums > totals + gap, ""), (short, FORGOTTEN)):
+        for bad, advice in ((sums > totals + gap, ""), (short, assumptions.FORGOTTEN)):
             self._refuse(
                 bad,
                 "{place}: the counts ({columns}) sum to {:.10g}, but {} is {:.10g}; {}correct one "
@@ -347,7 +339,7 @@ class Degrees:
         few = over & (sums <= 1 + MOST_ROUNDING)
         if normalize:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
-            notes += normalized_notes(off, few, f"{whole:g}")
+            notes += assumptions.normalized_notes(off, few, f"{whole:g}")
             divided = off | few
             loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
             if loose.any():
@@ -361,9 +353,9 @@ class Degrees:
             advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
             self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
             short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
-            advice = f"{FORGOTTEN if short else ''}correct them{_NORMALIZE}"
+            advice = f"{assumptions.FORGOTTEN if short else ''}correct them{_NORMALIZE}"
             self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
-            notes += rounded_notes(sums * whole, off & rounded, over & rounded)
+            notes += assumptions.rounded_notes(sums * whole, off & rounded, over & rounded)
             divided = (off | over) & rounded
         y[divided] /= sums[divided, None]
         return y

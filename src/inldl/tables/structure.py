@@ -327,9 +327,7 @@ def unit_of_holes(features, holes) -> tuple[str, ...]:
         for missing in holes.T[holes.any(axis=0)]:
             lost = np.bincount(codes, missing)
             all_of_it = (lost == counts) & (counts >= FEWEST_TIMES)
-            explained = lost[all_of_it].sum() >= NEARLY_UNIQUE * max(
-                missing.sum(), FEWEST_IN_SERIES
-            )
-            if explained and ((lost == 0).sum() >= 2):
+            nearly_all = NEARLY_UNIQUE * max(missing.sum(), FEWEST_IN_SERIES)
+            if lost[all_of_it].sum() >= nearly_all and (lost == 0).sum() >= 2:
                 return (name,)
     return ()

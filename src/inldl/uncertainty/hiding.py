@@ -255,9 +255,13 @@ def hide_spells(panel: Panel, y: Array, seed: int) -> Iterator[HiddenSpells]:
                 cells = np.ix_(rows, np.flatnonzero(each.lacking))
                 left[cells], spell[cells] = np.nan, number
         hidden = (spell >= 0) & (np.isnan(left).sum(axis=1, keepdims=True) > 1)
-        if hidden.any() and _same_labels(left, y):
-            row, label = np.nonzero(hidden)
-            yield HiddenSpells(left, row, label, spell[hidden])
+        yield from _trial(y, left, hidden, spell)
+
+
+def _trial(y, left, hidden, spell):
+    """Yield a trial if it hides something, and leaves some of each label that is known."""
+    if hidden.any() and (np.isnan(left).all(axis=0) == np.isnan(y).all(axis=0)).all():
+        yield HiddenSpells(left, *np.nonzero(hidden), spell[hidden])
 
 
 def _kept(spells, unit):
@@ -282,15 +286,7 @@ def hide_last(panel: Panel, y: Array, seed: int) -> Iterator[HiddenSpells]:
         for rows in ends:
             left[rows], judged = np.nan, rows[:LAST_TIMES]
             spell[judged] = (judged + len(y) * np.arange(len(judged)))[:, None]
-        hidden = (spell >= 0) & ~np.isnan(y)
-        if hidden.any() and _same_labels(left, y):
-            row, label = np.nonzero(hidden)
-            yield HiddenSpells(left, row, label, spell[hidden])
-
-
-def _same_labels(left, y):
-    """Say whether all labels that are known somewhere still are."""
-    return (np.isnan(left).all(axis=0) == np.isnan(y).all(axis=0)).all()
+        yield from _trial(y, left, (spell >= 0) & ~np.isnan(y), spell)
 
 
 def distances(panel: Panel, holes: Array) -> tuple[Array, Array]:
