@@ -341,11 +341,11 @@ def export(
     out: Annotated[Path, typer.Argument(help="The ONNX file to write.", metavar="ONNX")],
     overwrite: o.Overwrite = False,
 ) -> None:
-    """Export a linear model and its preprocessing to ONNX.
+    """Export a model and its preprocessing to ONNX.
 
     Any ONNX runtime then predicts the same, without Python.
 
-        inldl fit survey.csv --labels "emo_*" -o survey.inldl --method winldl
+        inldl fit survey.csv --labels "emo_*" -o survey.inldl
         inldl export survey.inldl survey.onnx
     """
     from inldl.files.onnx import export_onnx

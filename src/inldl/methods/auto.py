@@ -293,6 +293,23 @@ class AutoInLDL(KernelDistributionEstimator):
         degrees = self._mixed(parts)
         return degrees if self.recalibration_ is None else self.recalibration_(degrees)
 
+    def _add_degrees(self, graph, dense, scaled):
+        parts = {CONSTANT: graph.repeated(dense, self.constant_)}
+        for name, member in self.members_.items():
+            if not self.weights_[name]:
+                continue
+            if isinstance(member, OwnRegressor):
+                raise ValueError(
+                    f"The member {name} cannot be exported to ONNX; leave it out of members."
+                )
+            parts[name] = member._add_degrees(graph, dense, scaled)
+        degrees = graph.mean(list(parts.values()), [self.weights_[name] for name in parts])
+        found = self.recalibration_
+        if found is None:
+            return degrees
+        raised = graph.add("Pow", graph.add("Max", degrees, found.floor), np.array(found.power))
+        return raised / graph.add("ReduceSum", raised, np.array([1]))
+
     def _mixed(self, parts):
         """Return the weighted mean of predictions."""
         return sum(self.weights_[name] * part for name, part in parts.items())

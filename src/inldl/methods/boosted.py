@@ -55,6 +55,15 @@ class BoostedTrees:
         kernels.add_boosted(np.ascontiguousarray(X), *parts, scores)
         return softmax(scores)
 
+    def add_to(self, graph, dense) -> str:
+        """Add the degrees to a graph."""
+        sizes = np.diff(self.roots)
+        number = np.arange(len(self.child)) - np.repeat(self.roots[:-1], sizes)
+        tree = np.repeat(np.arange(len(sizes)), sizes)
+        nodes = tree, number, self.feature, self.threshold, self.child, self.child + 1
+        sums = graph.trees(dense, nodes, self.value[-1 - self.child[self.child < 0]])
+        return graph.softmax(sums + np.log(self.mean)[None])
+
     def _check_nodes(self, n_features):
         """Refuse nodes of a crafted model file that would lead outside of the arrays."""
         size, parts = len(self.child), (self.feature, self.child, self.roots)
@@ -203,6 +212,9 @@ class Boosted(KernelDistributionEstimator):
 
     def _degrees(self, dense, scaled):
         return np.mean([each.degrees(dense) for each in self.models_], axis=0)
+
+    def _add_degrees(self, graph, dense, scaled):
+        return graph.mean([each.add_to(graph, dense) for each in self.models_])
 
 
 def grow_alone(more, about, judged) -> Boosted:

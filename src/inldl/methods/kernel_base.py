@@ -14,7 +14,7 @@ from scipy import sparse
 
 from inldl.engines import open_rows
 from inldl.engines.base import one_blas_thread, row_blocks
-from inldl.methods.base import DistributionEstimator, error_at, light
+from inldl.methods.base import TO_EXPORT, DistributionEstimator, error_at, light
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import (
     FINE,
@@ -190,6 +190,14 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         found = light(self)
         found.held_out_sample_ = None
         return found
+
+    def _to_onnx(self, graph, features):
+        degrees = self._add_degrees(graph, *graph.columns(self.columns_, features))
+        return graph.where_numbers(degrees, features)
+
+    def _add_degrees(self, graph, dense, scaled):
+        """Add the computation of `_degrees` to a graph; return the name of these."""
+        raise ValueError(f"{type(self).__name__} cannot be exported to ONNX; {TO_EXPORT}")
 
     def _prepare(self, X, y, label_names, weights=None, partial=None, seed=None):
         started, n = perf_counter(), len(y)

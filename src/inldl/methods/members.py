@@ -82,6 +82,10 @@ class KernelRidgeLDL(KernelFeatureEstimator):
     def _degrees(self, dense, scaled):
         return projected(self.map_.transform(scaled, self.coef_) + self.intercept_)
 
+    def _add_degrees(self, graph, dense, scaled):
+        about = self.map_, scaled, self.coef_, self.intercept_
+        return graph.projection(graph.kernel_scores(*about))
+
 
 @parameters
 class KernelSoftmaxLDL(KernelFeatureEstimator):
@@ -153,6 +157,10 @@ class KernelSoftmaxLDL(KernelFeatureEstimator):
     def _degrees(self, dense, scaled):
         columns = dense if self.of_all_ else scaled
         return softmax(self.map_.transform(columns, self.coef_) + self.intercept_)
+
+    def _add_degrees(self, graph, dense, scaled):
+        about = self.map_, scaled, self.coef_, self.intercept_
+        return graph.softmax(graph.kernel_scores(*about))
 
 
 def scale_ratios(columns, y, weights, seed, n_jobs=None) -> np.ndarray:
@@ -246,6 +254,10 @@ class ForestLDL(KernelFeatureEstimator):
         predicted = [_predict_forest(forest, X, self.n_labels_) for forest in self.forests_]
         return projected(np.mean(predicted, axis=0))
 
+    def _add_degrees(self, graph, dense, scaled):
+        means = [graph.trees(dense, *_nodes_of(forest)) for forest in self.forests_]
+        return graph.projection(graph.mean(means))
+
     def _completed(self, features, y, seed, weights):
         """Return y completed by leave-one-out predictions of a ridge regression."""
         alpha = self.alpha
@@ -296,3 +308,20 @@ def _predict_forest(forest, dense, n_labels):
     within = np.ascontiguousarray(within, dtype=np.float32)
     trees = [each.tree_.predict(within) for each in forest.estimators_]  # .1 ms less than by it
     return sum(trees).reshape(-1, n_labels) / len(trees)
+
+
+def _nodes_of(forest):
+    """Return the nodes of a forest as ONNX has them, and the values of leaves for their mean.
+
+    The largest number in single precision up to a threshold splits rows in single precision alike.
+    """
+    trees = [each.tree_ for each in forest.estimators_]
+    sizes = [tree.node_count for tree in trees]
+    names = ("feature", "threshold", "children_left", "children_right")
+    feature, cut, left, right = (np.concatenate([getattr(t, n) for t in trees]) for n in names)
+    single = cut.astype(np.float32)
+    single = np.where(single > cut, np.nextafter(single, np.float32(-np.inf)), single)
+    number = np.concatenate([np.arange(size) for size in sizes])
+    nodes = np.repeat(np.arange(len(trees)), sizes), number, feature, single, left, right
+    values = np.concatenate([tree.value[:, :, 0] for tree in trees])
+    return nodes, values[left < 0] / len(trees)

@@ -234,6 +234,11 @@ class KernelSoftmax:
         """Return what it predicts, as a member of AutoInLDL."""
         return self(scaled)
 
+    def _add_degrees(self, graph: Any, dense: str, scaled: str) -> str:
+        """Add what it predicts to an ONNX graph."""
+        about = self.map, scaled, self.coef.astype(float), self.intercept
+        return graph.softmax(graph.kernel_scores(*about))
+
 
 @dataclass
 class KernelBlock:

@@ -276,7 +276,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         parts = [part for column in self.columns_ for part in column.add_to(graph)]
         values = graph.add("Concat", *parts, axis=1)
         filled = graph.add("Where", graph.add("IsNaN", values), fills[None], values)
-        return graph.add("Div", graph.add("Sub", filled, centers[None]), scales[None])
+        return (filled - centers[None]) / scales[None]
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Return the names of the columns of the matrix; `input_features` is not used."""
