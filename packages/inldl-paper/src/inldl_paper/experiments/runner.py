@@ -265,6 +265,8 @@ def measure(cell: Cell, metrics: Sequence[str] = ()) -> Row:
     with one_blas_thread():
         try:
             row = _measure(cell, metrics)
+        except ImportError as error:
+            row = Row(cell, "skipped", one_line(error))
         except Exception as error:
             row = Row(cell, "failed", one_line(error))
     return stamped(row)
