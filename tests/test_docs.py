@@ -346,3 +346,19 @@ def test_the_page_on_weights_has_the_numbers_of_its_run():
     random_holes = same.xs("uniform", level="mechanism").swaplevel(axis=1)
     assert len(random_holes) == 65
     assert random_holes["propensity"].equals(random_holes["uniform"])
+
+
+@pytest.mark.skipif(
+    {each.name: each.path for each in catalogue()}["SBU_3DFE"] is None,
+    reason="SBU_3DFE is not on this machine",
+)
+def test_the_function_of_the_page_on_the_paper_gives_its_numbers(capsys):
+    """Both lines on WInLDL: seeded splits, and those of the authors."""
+    (block,) = (each for each in PAGES["paper.md"].split("```") if "def measure(" in each)
+    exec(block, {})
+    printed = capsys.readouterr().out.splitlines()
+    promised = re.findall(r"# (\.\d+) \((\.\d+)\), (\.\d+) \((\.\d+)\)", block)
+    assert len(promised) == len(printed) == 2
+    for line, (cosine, cosine_std, clark, clark_std) in zip(printed, promised, strict=True):
+        found = [float(each) for each in re.findall(r"0\.\d+", line)]
+        assert found == [float(each) for each in (cosine, clark, cosine_std, clark_std)]
