@@ -67,7 +67,8 @@ docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
 
-# Wheels and source archives of all packages, checked, and installed into an empty environment.
+# Wheels and source archives of all packages, checked, and installed into an empty environment; all but
+# inldl-torch, which needs PyTorch, and which `make test-torch` installs.
 release: EMPTY := .venv-release
 release:
 	rm -rf dist $(EMPTY)
