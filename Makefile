@@ -73,7 +73,8 @@ measurements: $(VENV)/test
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python benchmarks/measure.py $(STUDY)
 	$(BIN)/python benchmarks/measure.py --write
 
-# Wheels and source archives of all packages, checked, and installed into an empty environment.
+# Wheels and source archives of all packages, checked, and installed into an empty environment; all but
+# inldl-torch, which needs PyTorch, and which `make test-torch` installs.
 release: EMPTY := .venv-release
 release:
 	rm -rf dist $(EMPTY)

@@ -12,6 +12,7 @@ import importlib
 import re
 import shlex
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,8 @@ from inldl import hide, solvers
 from inldl.datasets import make_distributions
 from inldl_paper import catalogue
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
 README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
 STORIES = {
@@ -320,3 +322,43 @@ def headings(page):
 def test_pictures_are_small():
     for picture in (DOCS / "images").iterdir():
         assert picture.stat().st_size < 150_000, picture
+
+
+def test_the_page_on_weights_has_the_numbers_of_its_run():
+    """The table of means, from the file that the benchmark keeps."""
+    kept = pd.read_csv(ROOT / "benchmarks" / "weighting.csv")
+    cases = ["dataset", "mechanism", "rate"]
+    page = (ROOT / "docs" / "design_of_weights.md").read_text("utf-8").splitlines()
+    schemes = ["degree", "uniform", "proportional", "exponential", "random", "propensity", "auto"]
+    metrics = {"cosine": "cosine", "KL": "kl_divergence", "Clark": "clark"}
+    holes = {
+        "uniform holes": "uniform",
+        "small degrees missing": "small",
+        "only the largest left": "top",
+    }
+    for (shown, metric), (words, mechanism) in product(metrics.items(), holes.items()):
+        wide = kept.pivot(index=cases, columns="weighting", values=metric)[schemes].dropna()
+        means = wide.xs(mechanism, level="mechanism").mean()
+        (line,) = (each for each in page if each.startswith(f"| {shown}, {words} |"))
+        printed = [cell.strip(" *") for cell in line.strip("|").split("|")[1:]]
+        assert printed == [f"{mean:.4f}".removeprefix("0") for mean in means]
+    same = kept.pivot(index=cases, columns="weighting", values=[*metrics.values(), "canberra"])
+    random_holes = same.xs("uniform", level="mechanism").swaplevel(axis=1)
+    assert len(random_holes) == 65
+    assert random_holes["propensity"].equals(random_holes["uniform"])
+
+
+@pytest.mark.skipif(
+    {each.name: each.path for each in catalogue()}["SBU_3DFE"] is None,
+    reason="SBU_3DFE is not on this machine",
+)
+def test_the_function_of_the_page_on_the_paper_gives_its_numbers(capsys):
+    """Both lines on WInLDL: seeded splits, and those of the authors."""
+    (block,) = (each for each in PAGES["paper.md"].split("```") if "def measure(" in each)
+    exec(block, {})
+    printed = capsys.readouterr().out.splitlines()
+    promised = re.findall(r"# (\.\d+) \((\.\d+)\), (\.\d+) \((\.\d+)\)", block)
+    assert len(promised) == len(printed) == 2
+    for line, (cosine, cosine_std, clark, clark_std) in zip(printed, promised, strict=True):
+        found = [float(each) for each in re.findall(r"0\.\d+", line)]
+        assert found == [float(each) for each in (cosine, clark, cosine_std, clark_std)]

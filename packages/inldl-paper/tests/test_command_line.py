@@ -137,6 +137,16 @@ def test_rows_of_a_group_stay_together(inldl, tmp_path):
     assert "has no groups" in err
 
 
+def test_ranges_are_refused_before_anything_runs(inldl, tmp_path):
+    lower, upper = np.full((20, 2), 0.2), np.full((20, 2), 0.8)
+    np.savez(tmp_path / "r.npz", X=np.arange(20.0)[:, None], lower=lower, upper=upper)
+    code, _, err = inldl("bench", "--datasets", "r.npz", "--rates", "0.5", "--splits", "1")
+    assert code == 1
+    assert "r.npz has ranges instead of degrees" in err
+    assert len(err.strip().splitlines()) == 1
+    assert not (tmp_path / "run.sqlite").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -157,10 +157,9 @@ def _report(row: Row, finished: "Counter[str]", total: int, seconds: float) -> N
 def pending(
     cells: Iterable[Cell], store: Store, *, retry: bool = False, metrics: Iterable[str] = ()
 ) -> list[Cell]:
-    """Return the cells without a row, in order.
+    """Return the cells without a row, or with one that is "ok" but lacks a metric, in order.
 
-    Also those whose row is "ok" but lacks one of the metrics, and with `retry` those whose row is
-    not "ok".
+    With `retry` also those whose row is not "ok".
     """
     wanted = set(metrics)
     finished = {
@@ -266,7 +265,8 @@ def measure(cell: Cell, metrics: Sequence[str] = ()) -> Row:
         try:
             row = _measure(cell, metrics)
         except Exception as error:
-            row = Row(cell, "failed", one_line(error))
+            status = "skipped" if isinstance(error, ImportError) else "failed"
+            row = Row(cell, status, one_line(error))
     return stamped(row)
 
 

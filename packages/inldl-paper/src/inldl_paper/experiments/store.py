@@ -33,9 +33,10 @@ class Row:
     ----------
     cell : Cell
         What was computed.
-    status : {"ok", "failed", "invalid", "timeout", "died"}
+    status : {"ok", "failed", "invalid", "timeout", "died", "skipped"}
         How it ended: "failed" raised an error, "invalid" predicted rows that are not
-        distributions, "timeout" took too long, "died" crashed its process.
+        distributions, "timeout" took too long, "died" crashed its process, "skipped" needs
+        a package that is not installed.
     reason : str
         One line: the error, or the first warning of the fit; empty if there was none.
     metrics : dict of str to float
