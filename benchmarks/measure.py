@@ -20,6 +20,7 @@ import hashlib
 import importlib
 import json
 import os
+import platform
 import re
 import resource
 import subprocess
@@ -251,7 +252,8 @@ def run(name, quick=False, rows=None):
             found = module.results(module.measured(module.options(words.split())))
     finally:
         spent.write_text(f"{before + cpu_seconds():.1f}")
-    machine = {key: environment()[key] for key in ("processor", "cores", "system")}
+    machine = {key: environment()[key] for key in ("processor", "cores")}
+    machine["system"] = f"{platform.system()} {platform.machine()}"
     return {
         "study": name,
         "command": f"make measurements STUDY={name}",

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 import inldl
 from inldl import hide, solvers
 from inldl.datasets import make_distributions
+from inldl.methods import METHODS
 from inldl_paper import catalogue
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -30,14 +31,20 @@ README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
 STORIES = {
     "ask.md",
     "bounds.md",
+    "cheatsheet.md",
     "choose_a_method.md",
     "comparing_methods.md",
     "complete_a_table.md",
     "draws.md",
     "faces_with_holes.md",
+    "from_boosting.md",
     "from_mice.md",
+    "from_python_ldl.md",
     "how_sure.md",
+    "install.md",
+    "metrics.md",
     "panels.md",
+    "paper_in_15_minutes.md",
     "predict_new_rows.md",
     "start.md",
     "tables.md",
@@ -50,9 +57,11 @@ SLOW = {  # they fit many models
     "choose_a_method.md",
     "comparing_methods.md",
     "complete_a_table.md",
+    "from_boosting.md",
     "how_sure.md",
     "index.md",
     "panels.md",
+    "paper_in_15_minutes.md",
     "predict_new_rows.md",
     "start.md",
     "tables.md",
@@ -82,6 +91,7 @@ TABLES = (
     "studio",
 )
 COMMANDS = (*TABLES, "datasets", "methods", "bench", "report", "reproduce")
+MADE = ("gallery/", "commands/", "reference/")  # with the site
 BLOCK = re.compile(r"^```(python|bash|text)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")
 
@@ -304,7 +314,7 @@ def test_commands_and_options_exist(page, options):
 def test_images_and_links_exist(page):
     folder = DOCS.parent if page == "README.md" else DOCS
     for target, _, part in re.findall(r"\]\(([^)#]*)(#([^)]+))?\)", PAGES.get(page, README)):
-        if "://" in target or target.startswith("gallery/"):  # which is made with the site
+        if "://" in target or target.startswith(MADE):
             continue
         assert (folder / target).exists(), target
         if part:
@@ -315,6 +325,36 @@ def headings(page):
     """Return the names by which the parts of a page are linked."""
     found = re.findall(r"^#+ (.+)$", PAGES[page], flags=re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in found}
+
+
+@pytest.fixture(scope="module")
+def reference_pages():
+    """Return the module that writes the pages of commands, methods and datasets."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(DOCS / "_ext")
+        return importlib.import_module("reference_pages")
+
+
+def test_each_command_has_a_page_with_its_options(reference_pages, options):
+    pages = reference_pages.pages()
+    for command in COMMANDS:
+        text = pages[f"commands/inldl-{command.replace(' ', '-')}.md"]
+        assert text.startswith(f"# inldl {command}\n")
+        wanted = options[command.partition(" ")[0]] - {"--help"}
+        if command != "model info":  # the fixture has the options of `inldl model`
+            assert wanted <= set(re.findall(r"--\w[\w-]*", text))
+    whole = "\n".join(pages.values())
+    assert "{inldl" not in whole
+    assert "inldl complete survey.csv" in pages["commands/inldl-complete.md"]
+    assert all(text.endswith("\n") and "\n\n\n" not in text for text in pages.values())
+
+
+def test_pages_of_methods_and_datasets_have_all(reference_pages):
+    pages = reference_pages.pages()
+    methods, datasets = (pages[f"reference/{name}.md"] for name in ("methods", "datasets"))
+    assert set(re.findall(r"^\| `([\w-]+)` \|", methods, re.MULTILINE)) == set(METHODS)
+    named = re.findall(r"^## (.+)$", datasets, re.MULTILINE)
+    assert named == [each.name for each in catalogue()]
 
 
 def test_pictures_are_small():
