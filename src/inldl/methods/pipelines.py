@@ -12,7 +12,9 @@ from inldl.rows.checks import check_choice, check_number
 
 
 def complete(estimator, X, y, **known) -> Any:
-    """Fill the unobserved degrees of `y` with an estimator, or with one inside of a pipeline.
+    """Fill in the missing shares of `y` with a fitted estimator, pipeline or search.
+
+    Guide: :doc:`/complete_a_table`.
 
     Parameters
     ----------
@@ -52,20 +54,45 @@ def complete(estimator, X, y, **known) -> Any:
 
 
 def complete_interval(estimator, X, y, coverage=0.9, **known) -> tuple[Any, Any, Any]:
-    """Fill the unobserved degrees of `y`, and give an interval for each.
+    """Fill in the missing shares of `y`, and give an interval for each.
+
+    Guide: :doc:`/how_sure`.
 
     The parameters are those of :func:`complete`; `coverage` is the share of unobserved degrees
     that should lie in their intervals. Returns the completed degrees and the lower and upper ends.
+
+    Examples
+    --------
+    >>> from inldl import WInLDL, complete_interval, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(200, random_state=0)
+    >>> y = hide(y, 0.4, random_state=0)
+    >>> model = WInLDL(cross_fit=5).fit(X, y)
+    >>> filled, lower, upper = complete_interval(model, X, y, coverage=0.9)
+    >>> bool((lower <= filled).all() and (filled <= upper).all())
+    True
     """
     estimator, X = last_step(estimator, X, "complete_interval")
     return estimator.complete_interval(X, y, coverage, **known)
 
 
 def draw(estimator, X, y, n_draws, random_state=None, **known) -> Any:
-    """Draw completed tables that differ as far as the unobserved degrees are uncertain.
+    """Draw several completed tables, which differ as far as the missing shares are uncertain.
+
+    Guide: :doc:`/draws`.
 
     The parameters are those of :func:`complete`; `n_draws` is the number of tables. Returns an
     array of shape (n_draws, n_samples, n_labels), or a list of frames if `y` is a frame.
+
+    Examples
+    --------
+    >>> from inldl import WInLDL, draw, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(200, random_state=0)
+    >>> y = hide(y, 0.4, random_state=0)
+    >>> model = WInLDL(cross_fit=5).fit(X, y)
+    >>> draw(model, X, y, n_draws=3, random_state=0).shape
+    (3, 200, 3)
     """
     estimator, X = last_step(estimator, X, "draw")
     return estimator.draw(X, y, n_draws, random_state, **known)

@@ -150,7 +150,11 @@ def _predict_rows(features, X, coef, intercept):
 
 @parameters
 class WInLDL(IntervalMixin, LinearDistributionEstimator):
-    r"""Weighted incomplete label distribution learning.
+    r"""Predict shares, and fill in missing ones, with a linear model that fits in a moment.
+
+    This is weighted incomplete label distribution learning.
+
+    Guide: :doc:`/math_winldl`.
 
     Fits a linear map whose rows ``xW`` lie on the simplex, by ADMM on
 

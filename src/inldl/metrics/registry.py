@@ -162,7 +162,9 @@ def evaluate(
     *,
     sample_weight: Weights = None,
 ) -> dict[str, float]:
-    """Compute the means over rows of several metrics, checking the input once.
+    """Measure how close predicted shares are to true ones, with several metrics at once.
+
+    Guide: :doc:`/metrics`.
 
     Parameters
     ----------

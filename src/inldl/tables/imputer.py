@@ -34,7 +34,9 @@ Array = np.ndarray
 
 
 class SharesImputer(TransformerMixin, BaseEstimator):
-    """Fill in missing shares inside of a scikit-learn pipeline.
+    """Fill in missing shares inside a scikit-learn pipeline.
+
+    Guide: :doc:`/pipelines`.
 
     The columns of a table that hold shares are named, and learned from all its other columns:
     numbers, text, dates, and holes in these. Known shares stay as they are, missing ones are

@@ -35,7 +35,9 @@ FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no ot
 
 
 class TableModel(WithPanel):
-    """A method of the library for tables with numbers, text and holes in their features.
+    """Learn shares from a table whose other columns may hold numbers, text, dates and empty cells.
+
+    Guide: :doc:`/predict_new_rows`.
 
     Parameters
     ----------

@@ -39,7 +39,9 @@ _SIGNED = "The shares are read as percentages: they have a percent sign."
 
 
 def read_table(path, labels, options=None, *, scale="auto", normalize=False, **keywords) -> Table:
-    r"""Read a table in which degrees may be missing.
+    r"""Read a table of shares from a file, with missing cells and cells such as ``<5``.
+
+    Guide: :doc:`/tables`.
 
     A degree is missing if its cell is empty or holds NA, n.a., NaN, null, None, ?, -, --, a long
     dash, *, **, one to three dots, a colon, (s), (x), (d) or an error of a spreadsheet, in
