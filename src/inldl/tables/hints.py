@@ -67,20 +67,35 @@ def say_missing(codes) -> str:
     return f"if {it} missing, say --na {words} (na='{words}' in Python)"
 
 
-def two_scales(sums, wrong, scale, where) -> str:
-    """Return a sentence if all rows with wrong sums have another scale than the others, else "".
+def rows_of_other_scale(values, sums, wrong, scale) -> np.ndarray:
+    """Return which rows are fractions among percentages, or the other way round.
 
-    The `sums` are those of rows in the file; `where` says where a row stands.
+    The `sums` of some rows are `wrong`; if these rows are of no other scale, none is. The known
+    shares of a percentage with holes fit those of other rows, but for their scale.
     """
+    known, whole = ~np.isnan(values), WHOLE[scale]
+    holes = ~known.all(axis=1)
+    other = next(each for each in WHOLE.values() if each != whole)
+    like = np.where(holes, sums <= (1 + _NEAR) * other, np.abs(sums / other - 1) <= _NEAR)
+    like &= sums > (0 if other < whole else 1 + _NEAR)
+    right = ~like & (holes | (np.abs(sums / whole - 1) <= _NEAR))
+    for pattern in np.unique(known[like & holes], axis=0):
+        usual = values[right][:, pattern].sum(axis=1)
+        ends = usual[~np.isnan(usual)]
+        low, high = (ends.min(), ends.max()) if len(ends) >= SEVERAL_ROWS else (np.nan, np.nan)
+        rows, scaled = like & (known == pattern).all(axis=1), sums * whole / other
+        far = (_APART * sums < low) | (sums > _APART * high)
+        like[rows] = (far & (scaled >= low / 2) & (scaled <= 2 * high))[rows]
+    return like & right.any() & ~(wrong & ~like).any()
+
+
+def say_mixed(n_rows, scale) -> str:
+    """Return a sentence on rows of another scale, which follows the place of the first one."""
     other = next(each for each in WHOLE if each != scale)
-    right = np.abs(sums[~wrong] / WHOLE[scale] - 1) <= _NEAR
-    if not right.any() or np.abs(sums[wrong] / WHOLE[other] - 1).max() > _NEAR:
-        return ""
-    rows = np.flatnonzero(wrong).tolist()
-    more = f" and {counted(len(rows) - 1, 'other row')}" if len(rows) > 1 else ""
+    more = f" and {counted(n_rows - 1, 'other row')}" if n_rows > 1 else ""
     return (
-        f"{where(rows[0])}{more}: the shares sum to about {WHOLE[other]:g}, those of other rows "
-        f"to about {WHOLE[scale]:g}, so {SCALE_NAMES[scale]} and {SCALE_NAMES[other]} are mixed "
+        f"{more}: the shares look like {SCALE_NAMES[other]}, those of other rows are "
+        f"{SCALE_NAMES[scale]}, so {SCALE_NAMES[scale]} and {SCALE_NAMES[other]} are mixed "
         "in one table; write all of them in one way."
     )
 

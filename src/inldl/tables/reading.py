@@ -274,7 +274,7 @@ class TableFile:
         ids = pd.DataFrame(named, index=piece.features.index)
         return Table(
             self.labels, known, piece.features, shares.scale, notes, self, rows,
-            shares.divisors, votes, shares.totals, ids, sampled,
+            shares.divisors, votes, shares.totals, ids, sampled, shares.doubts,
         )  # fmt: skip
 
     def _doubts(self, values, check):

@@ -303,6 +303,8 @@ class Table:
         The columns that name the rows (`id`), which nothing is learned from.
     sampled : bool
         Whether the rows are a sample.
+    doubts : tuple of str
+        Sentences for which `read` refuses numbers, unless it is not to check any.
     """
 
     labels: list[str]
@@ -317,6 +319,7 @@ class Table:
     totals: np.ndarray | None = None
     ids: pd.DataFrame = field(default_factory=pd.DataFrame)
     sampled: bool = False
+    doubts: tuple[str, ...] = ()
 
     @property
     def y(self) -> np.ndarray:
