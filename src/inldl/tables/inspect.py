@@ -9,7 +9,7 @@ from inldl.rows.checks import check_2d, check_choice, is_off, names_or_numbers, 
 from inldl.rows.holes import find_holes
 from inldl.rows.inputs import check_rows
 from inldl.tables import findings
-from inldl.tables.assumptions import sentences_on_zeros
+from inldl.tables.assumptions import FORGOTTEN, sentences_on_zeros
 from inldl.tables.columns import as_frame
 from inldl.tables.columns.dates import ORDERS
 from inldl.tables.features import describe_features, find_copies, find_dependence
@@ -299,6 +299,8 @@ def _checks(y, low, high, whole):
     yield "zeros", "nothing but zeros", nothing, complete & (largest == 0), "", sums
     off = complete & is_off(np.abs(sums - 1), y)
     accept = "correct the numbers, or accept such sums: --normalize, in Python normalize=True"
+    if (off & (sums < 1)).sum() > complete.sum() / 2:
+        accept = f"{FORGOTTEN}{accept}"
     yield "other sum", f"a sum other than {whole}", accept, off, "sum", sums
     nothing = "such a row can be predicted, but little is learned from it"
     yield "empty", "no known share", nothing, holes.all(axis=1), "", sums

@@ -17,6 +17,7 @@ from inldl.tables.assumptions import (
     rounded_notes,
 )
 from inldl.tables.hints import (
+    ScaleEvidence,
     code_of_fractions,
     codes_for_missing,
     notes_on_codes,
@@ -24,7 +25,7 @@ from inldl.tables.hints import (
     say_missing,
     say_mixed,
 )
-from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE, ScaleEvidence, span
+from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE, span
 from inldl.text import counted
 
 _CORRECT = "correct it, or leave the cell empty"
