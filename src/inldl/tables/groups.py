@@ -14,11 +14,12 @@ from inldl.errors import warn_user
 from inldl.rows.checks import refuse_first
 from inldl.tables.columns import Cells
 from inldl.tables.completing import check_completion, complete_table, completed_degrees
+from inldl.tables.hints import ScaleEvidence
 from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions
 from inldl.tables.reading import TableFile
 from inldl.tables.results import FitResult, WriteResult
 from inldl.tables.selection import split_names
-from inldl.tables.table import WHOLE, ScaleEvidence
+from inldl.tables.table import WHOLE
 from inldl.tables.tasks import fit_table
 from inldl.text import listed
 

@@ -14,6 +14,7 @@ from inldl.tables.assumptions import Rest, Zeros, giving_way, notes_on_largest
 from inldl.tables.columns import as_names
 from inldl.tables.formats import load_format, readable_twice, unpacked
 from inldl.tables.formats.long import Keys, LongTable, long_table_hint
+from inldl.tables.hints import ScaleEvidence, notes_on_last_row
 from inldl.tables.marks import as_marks, notes_on_signs, questions
 from inldl.tables.numbers import as_words, check_signs
 from inldl.tables.options import SCALE_TITLES, ColumnOptions
@@ -31,7 +32,7 @@ from inldl.tables.selection import (
 from inldl.tables.shares import Degrees
 from inldl.tables.structure import NONE
 from inldl.tables.sums_over_rows import NO_TOTALS, SumsOverRows
-from inldl.tables.table import Piece, ScaleEvidence, Table
+from inldl.tables.table import Piece, Table
 from inldl.tables.table_rows import gather
 from inldl.tables.total_rows import find_total_rows
 
@@ -258,7 +259,7 @@ class TableFile:
             problem = "only one row" if piece.size else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
             raise ValueError(f"{self.path} has {problem}; {needed}.")
-        notes = [*self.notes, *self._doubts(piece.values, check)]
+        notes = [*self.notes, *self._doubts(piece, self.place_of(rows), check)]
         notes += [] if self.over_rows is None else self.over_rows.notes()
         rounded = self.zeros.limits is not None
         if scale == "auto" and (self.format.percent or (rounded and not self.totals.given)):
@@ -269,22 +270,22 @@ class TableFile:
         shares = self._shares(opened, where, scale, **how, part=rounded)
         known = settle_largest(shares.known, giving_way(opened))
         notes += [*self.totals.notes(), *shares.notes, *notes_on_largest(opened)]
-        notes += notes_on_signs(self, [piece], shares.scale, opened.bounds)
-        notes += totals
+        notes += [*notes_on_signs(self, [piece], shares.scale, opened.bounds), *totals]
         votes = piece.votes(self.labels) if shares.scale == "count" else None
         named = {name: piece.features.pop(name) for name in self.ids}
         ids = pd.DataFrame(named, index=piece.features.index)
         return Table(
             self.labels, known, piece.features, shares.scale, notes, self, rows,
-            shares.divisors, votes, shares.totals, ids, sampled,
+            shares.divisors, votes, shares.totals, ids, sampled, shares.doubts,
         )  # fmt: skip
 
-    def _doubts(self, values, check):
-        """Return a sentence about a label that is a total, in a list, or refuse it."""
-        problem = refused_total(self.labels, values)
-        if check and problem is not None:
+    def _doubts(self, piece, place, check):
+        """Return sentences on a label that is a total, or refuse it, and on a note as last row."""
+        problem = refused_total(self.labels, piece.values)
+        if check and problem:
             raise ValueError(problem)
-        return [] if problem is None else [problem]
+        notes = notes_on_last_row(piece, place, "skip_rows" in self.source.layout)
+        return [*filter(None, [problem]), *notes]
 
     def _shares(self, piece, where, scale, *, normalize=False, check=True, part=False):
         self.totals.check_scale(scale, normalize, self.format.percent)

@@ -35,7 +35,11 @@ from inldl.text import shortened
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _MARKED = re.compile(
     r"(?i)\W*(sources?|notes?|quellen?|anmerkung(en)?|fuentes?|notas?|fonti|fontes?|bron|kilde|"
-    r"källa|źródło|lähde|remarks?)\b|[*†‡§©]|_{3,}$|-{3,}$"
+    r"källa|źródło|lähde|remarks?)\b|[*†‡§©]|_{3,}$|-{3,}$|"
+    r"(stand|champ|lecture|l[ée]gende?|leyenda|legenda|(last |zuletzt )?(updated?|aktualisiert)|"
+    r"licen[cs]e|lizenz|copyright|footnotes?|fußnoten?)[^:]{0,9}:|"
+    r"(datenlizenz|abgerufen|retrieved|accessed|downloaded|extracted|heruntergeladen)\b.|"
+    r"\S{1,3} ?= ?[^\W\d]"
 )
 _NUMBER = re.compile(r"[-+]?[\d.,' \u00a0\u202f]*\d[\d.,%\u00a0 ]*")
 _YEAR = re.compile(r"(1[89]|20)\d\d")
