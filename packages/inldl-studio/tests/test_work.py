@@ -24,7 +24,7 @@ def told(result):
 
 def test_looking_suggests_the_roles(work, survey):
     state, result, _ = work("look", survey)
-    assert state == {"status": "done", "error": ""}
+    assert state == {"status": "done", "error": "", "about": {}}
     found = {each["column"]: each["role"] for each in result["columns"]}
     assert [name for name, role in found.items() if role == "label"] == NAMES
     assert found["key"] == "id"
@@ -56,7 +56,7 @@ def test_mistakes_in_the_roles_are_one_sentence(work, survey, roles):
         ({}, "No column is marked as a label"),
         ({"roles": {"food": "label"}}, "a distribution needs at least two"),
         ({"roles": {"food": "label", "region": "label"}}, "column 'region'"),
-        ({"roles": {"age": "label", "income": "label"}, "scale": "fraction"}, "Line 2"),
+        ({"roles": {"age": "label", "income": "label"}, "scale": "fraction"}, "Row 1"),
         ({"roles": {**roles, "region": "weight"}}, "region"),
         ({"roles": roles, "method": "nonsense"}, "nonsense"),
     ):

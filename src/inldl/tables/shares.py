@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from inldl.errors import DataError
 from inldl.rows.aggregates import Counts
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
@@ -114,16 +115,18 @@ class Degrees:
         if (self.check or doubt) and bad.any():
             at = tuple(np.argwhere(bad)[0].tolist())
             words = (fact[at] if isinstance(fact, np.ndarray) else fact for fact in facts)
-            column = f", column {self.labels[at[1]]!r}" if len(at) > 1 else ""
-            columns = (
-                f"columns {self.labels[0]!r} to {self.labels[-1]!r}" if self.labels else "none"
-            )
+            where, labels = self.where(at[0]), self.labels
+            label = labels[at[1]] if len(at) > 1 else None
+            columns = f"columns {labels[0]!r} to {labels[-1]!r}" if labels else "none"
             number = counted(int(bad.sum()), "such row")
-            place = self.where(at[0]) + column
-            text = sentence.format(*words, place=place, columns=columns, number=number)
-            if self.check:
-                raise ValueError(text)
-            self._doubts.append(text)
+            place = where if label is None else f"{where}, column {label!r}"
+            problem = sentence.format(*words, place="", columns=columns, number=number)
+            if not self.check:
+                self._doubts.append(f"{place}{problem}")
+                return
+            raise DataError(
+                "{place}{problem}", place=place, problem=problem, at=where, column=label
+            )
 
     def _refuse_degree(self, bad, problem, advice=_CORRECT, doubt=False):
         sentence = f"{{place}}: the share {{:g}} {problem}; {advice}."

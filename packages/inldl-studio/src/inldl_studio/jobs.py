@@ -110,7 +110,7 @@ class Jobs:
 
     def _watch(self, job, task):
         """Give a process its task, listen to it, and keep how it ended."""
-        status, error = "died", ""
+        status, error, about = "died", "", {}
         try:
             print(json.dumps(task), file=job.process.stdin, flush=True)
             for line in job.process.stdout:
@@ -118,7 +118,7 @@ class Jobs:
                     continue
                 said = json.loads(line)
                 if "status" in said:
-                    status, error = said["status"], said["error"]
+                    status, error, about = said["status"], said["error"], said.get("about")
                     break
                 job.progress = said
         except (OSError, ValueError):  # it has died, perhaps in the middle of a line
@@ -128,17 +128,17 @@ class Jobs:
                 job.process.wait(AFTER)
         code = end_process(job.process)
         if job.stopped:
-            status, error = "stopped", job.stopped
+            status, error, about = "stopped", job.stopped, {}
         elif status == "died":
             error = _died(code)
-        self._end(job.run, status, error)
+        self._end(job.run, status, error, about)
         self._running.pop(job.run["id"])
         job.ended.set()
         self.prepare()
 
-    def _end(self, run, status, error):
+    def _end(self, run, status, error, about=None):
         """Keep how a run ended; of one without a result, nothing else stays."""
-        ended = {"status": status, "error": error, "ended": time.time()}
+        ended = {"status": status, "error": error, "about": about or {}, "ended": time.time()}
         try:
             folder = self._workspace.run_folder(run["table"], run["id"])
             for path in folder.iterdir() if status != "done" else ():
@@ -204,9 +204,9 @@ class ProgressLines:
         if time.monotonic() - self._last >= OFTEN:
             self._send()
 
-    def end(self, status: str, error: str = "") -> None:
-        """Say that the work has ended, and how."""
-        self.state = {"status": status, "error": error}
+    def end(self, status: str, error: str = "", about: dict[str, Any] | None = None) -> None:
+        """Say that the work has ended, and how; `about` says where something is wrong."""
+        self.state = {"status": status, "error": error, "about": about or {}}
         self._send()
 
     def _send(self) -> None:

@@ -8,7 +8,6 @@ import tempfile
 import traceback
 import warnings
 import zipfile
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +43,7 @@ from inldl_studio.handing_on import commands, style_sheet
 from inldl_studio.jobs import ProgressLines
 from inldl_studio.pictures import pictures_of
 from inldl_studio.roles import signs_in, suggest_roles
+from inldl_studio.wording import explained, page_words
 
 COVERAGE = 0.9  # of the intervals on the page
 MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
@@ -56,6 +56,8 @@ def document_data(document: Any, folder: Path) -> dict[str, Any]:
     """Return a document as plain data; its pictures become files in the folder."""
     drawn = pictures(document, document.most_bytes)
     data = {name: getattr(document, name) for name in ("title", "summary", "facts", "notes")}
+    for name in ("summary", "notes"):
+        data[name] = list(map(page_words, data[name]))
     data["sections"] = []
     for section in document.sections:
         blocks = [_block(block, drawn, folder) for block in section.blocks]
@@ -71,7 +73,10 @@ def _block(block, drawn, folder):
     if block.kind == "figure":
         return data | _figure(block, drawn[block], folder)
     names = ("text", "texts", "pairs")
-    return data | {name: getattr(block, name) for name in names if hasattr(block, name)}
+    data |= {name: getattr(block, name) for name in names if hasattr(block, name)}
+    if block.kind in ("paragraph", "note"):
+        data["text"] = page_words(data["text"])
+    return data
 
 
 def _figure(block, picture, folder):
@@ -111,18 +116,26 @@ class Task:
         self.settings, self.folder = given["settings"], Path(given["folder"])
         self.path = Path(given["file"])
         self.name = self.path.name
+        self.opened: TableFile | None = None
 
     def open(self) -> TableFile:
         """Return the table, with the cells that the user has edited."""
         labels, columns = options.labels(self.settings), options.columns(self.settings)
-        file = TableFile(self.path, labels, columns)
+        file = self.opened = TableFile(self.path, labels, columns)
         if not self.given["edits"]:
             return file
         copy = self.folder / "file" / self.name
         copy.parent.mkdir()
         edits = [each[:3] for each in self.given["edits"]]
         write_edited(file, copy, edits)
-        return TableFile(copy, labels, columns)
+        self.opened = TableFile(copy, labels, columns)
+        return self.opened
+
+    def explained(self, error: Exception) -> dict[str, Any]:
+        """Return what went wrong in the words of the page, and where in the table."""
+        if self.opened is None:
+            return explained(error, str, 0)
+        return explained(error, self.opened.source.where, self.opened.source.most_rows())
 
     def out(self, word: str, suffix: str | None = None) -> Path:
         """Return a path for a file to write, named after the table."""
@@ -165,11 +178,10 @@ def look(task: Task) -> None:
     how = options.chosen(FileOptions, task.settings)
     file = TableFile(task.path, None, how, long=long)
     found, n_rows, notes = suggest_roles(file, task.settings["dates"])
-    signs, labels = [], found["column"][found["role"] == "label"].tolist()
-    with suppress(ValueError):  # words among the shares, of which the notes say what to do
-        signs = [] if long or not labels else signs_in(TableFile(task.path, labels, how))
+    labels = found["column"][found["role"] == "label"].tolist()
+    signs = [] if long or not labels else signs_in(task.path, labels, how)
     columns = found.astype(object).to_dict("records")
-    task.finish(columns=columns, n_rows=n_rows, notes=notes, signs=signs)
+    task.finish(columns=columns, n_rows=n_rows, notes=list(map(page_words, notes)), signs=signs)
 
 
 def inspect(task: Task) -> None:
@@ -322,12 +334,14 @@ def do(given: dict[str, Any], lines: ProgressLines) -> None:
     own = Path(given["folder"], "temporary")  # goes with the run, also if this process is killed
     own.mkdir()
     tempfile.tempdir = str(own)
+    task = Task(given, lines, warned)
     warnings.showwarning = lambda message, *_, **__: warned.append(str(message))
     try:
         with listening(lines.detail):
-            TASKS[given["kind"]](Task(given, lines, warned))
+            TASKS[given["kind"]](task)
     except (ValueError, OSError, ImportError) as error:
-        lines.end("failed", _with_short_names(str(error), given))
+        told = task.explained(error)
+        lines.end("failed", _with_short_names(told["error"], given), told["about"])
     except MemoryError:
         lines.end("failed", _MEMORY)
     except Exception as error:

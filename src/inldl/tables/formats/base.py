@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from inldl.errors import DataError
 from inldl.tables.marks import Meaning, meanings_of
 from inldl.tables.numbers import (
     SignEvidence,
@@ -204,15 +205,14 @@ class TableFormat:
             values[:, j], rows, self.seen[first, j] = parse_cells(cells, form, form.percent, marks)
             for row in rows.tolist():
                 cell = cells.iloc[row]
-                meaning = marks.get(str(cell).strip().lower()) or marks.get(
-                    split_flag(str(cell))[1]
-                )
+                word, flag = str(cell).strip().lower(), split_flag(str(cell))[1]
+                meaning = marks.get(word) or marks.get(flag)
                 read = meaning.bounds if meaning else read_bounds(str(cell), form)
                 if isinstance(read, str):
-                    raise ValueError(
-                        f"{self.place(first + row, name)}: {shortened(str(cell))!r} "
-                        f"{read or what_is_wrong(cell, form)}"
-                    )
+                    place, said = self.place(first + row, name), shortened(str(cell))
+                    what = {"at": self.where(first + row), "column": name, "word": said}
+                    problem = f"{said!r} {read or what_is_wrong(cell, form)}"
+                    raise DataError("{place}: {problem}", place=place, problem=problem, **what)
                 bounds = bounds or Bounds.none(values.shape, (str(cell).strip(), *read))
                 bounds.limits[:, row, j] = read
         return values, bounds
