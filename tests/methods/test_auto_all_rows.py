@@ -311,12 +311,12 @@ def test_trees_learn_from_more_rows_as_long_as_it_pays(tmp_path):
     expected = softmax(
         2.0 * np.sign(np.column_stack([NEW[:, 0] * NEW[:, 1], abs(NEW[:, 2]), 0 * NEW[:, 0]]))
     )
-    assert np.abs(weighted - expected).mean() < 0.03
+    assert np.abs(weighted - expected).mean() < 0.035
 
 
 def test_members_that_cannot_learn_from_all_rows_learn_from_the_sample():
     model = auto(members="kernel-ridge").fit(X, Y)
-    assert "only kernel-softmax and boosted can learn from more" in str(model.report_)
+    assert "only kernel-softmax, boosted and network can learn from more" in str(model.report_)
     numbers = model.held_out_rows_
     alone = KernelRidgeLDL(random_state=0).fit(X[numbers], Y[numbers])
     assert model.members_["kernel-ridge"].alpha_ == alone.alpha_

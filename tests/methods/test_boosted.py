@@ -8,8 +8,9 @@ from sklearn.model_selection import KFold
 from inldl import AutoInLDL, evaluate, hide
 from inldl.files import load_model, save_model
 from inldl.methods import ConstantLDL, boosted, kernel_features
-from inldl.methods.boosted import EVERY, Binned, Boosted
+from inldl.methods.boosted import EVERY, Binned, Boosted, NetworkLDL
 from inldl.randomness import seed_from
+from inldl.solvers import softmax as solver
 from inldl.solvers.softmax import softmax
 
 
@@ -148,3 +149,45 @@ def test_a_heavy_row_leaves_something_to_the_others():
     weights[0] = 1e4
     model = Boosted(random_state=0).fit(X, y, sample_weight=weights)
     assert np.sqrt(np.square(model.predict(X) - truth).mean()) < 0.03
+
+
+def waves(n=300, rate=0.4, seed=0):
+    """Return distributions that no tree of few leaves predicts, with holes, and without."""
+    X = np.random.default_rng(seed).uniform(-2, 2, size=(n, 3))
+    y = softmax(np.column_stack([np.sin(3 * X[:, 0]) + X[:, 1] ** 2, X[:, 2], np.zeros(n)]))
+    return X, hide(y, rate, random_state=seed), y
+
+
+@pytest.fixture
+def few_steps(monkeypatch):
+    monkeypatch.setattr(solver, "DESCENTS", (300, 300))
+
+
+def test_a_network_learns_waves_and_its_folds_do_not_see_what_they_are_judged_by(few_steps):
+    X, y, truth = waves()
+    model = NetworkLDL(random_state=0).fit(X[:200], y[:200])
+    mean = ConstantLDL().fit(X[:200], y[:200])
+    errors = [evaluate(truth[200:], m.predict(X[200:]))["euclidean"] for m in (model, mean)]
+    assert errors[0] < 0.3 * errors[1]
+    train, test = next(iter(KFold(5, shuffle=True, random_state=seed_from(0)).split(X[:200])))
+    y[test] = np.random.default_rng(1).permutation(y[test])[:, ::-1]
+    again = NetworkLDL(random_state=0).fit(X[:200], y[:200])
+    np.testing.assert_array_equal(again.held_out_[test], model.held_out_[test])
+    assert np.abs(again.held_out_[train] - model.held_out_[train]).max() > 1e-4
+
+
+def test_a_network_in_a_file_and_as_the_only_member(tmp_path, few_steps):
+    X, y, _ = waves(60)
+    model = AutoInLDL("network", random_state=0).fit(X, y)
+    save_model(model, tmp_path / "model.inldl")
+    loaded = load_model(tmp_path / "model.inldl")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_many_smooth_rows_are_learned_by_the_network_first(few_steps):
+    """Also where all folds are judged, whose rows come in another order than the data."""
+    X, y, truth = waves(1100)
+    members = ("boosted", "network", "linear-ridge")
+    model = AutoInLDL(members, random_state=0).fit(X[:1000], y[:1000])
+    assert model.weights_["network"] > 0.7
+    assert evaluate(truth[1000:], model.predict(X[1000:]))["kl_divergence"] < 0.02

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import check_grad, minimize
 from scipy.special import log_softmax, softmax
 
-from inldl.solvers.softmax import MaskedSoftmax, eigenbasis, start_at_mean
+from inldl.solvers.softmax import MaskedSoftmax, Network, as_layers, eigenbasis, start_at_mean
 
 nan = np.nan
 
@@ -117,3 +117,17 @@ def test_ratios_have_their_own_likelihood():
             U.ravel(),
         )
         assert error < 1e-5
+
+
+def test_the_gradient_of_a_network():
+    rng = np.random.default_rng(0)
+    Z, G, widths = rng.normal(size=(20, 3)), rng.normal(size=(20, 4)), [3, 5, 6, 4]
+    flat, found = rng.normal(size=(2, 4 * 5 + 6 * 6 + 7 * 4))
+    network = Network(as_layers(flat, widths))
+    network.add_gradient(network.inputs(Z), G, as_layers(found, widths))
+
+    def value(v):
+        return float(np.vdot(G, Network(as_layers(v, widths)).inputs(Z)[-1]))
+
+    slopes = [(value(flat + e) - value(flat - e)) / 2e-6 for e in 1e-6 * np.eye(len(flat))]
+    np.testing.assert_allclose(found, slopes, rtol=1e-5, atol=1e-6)

@@ -16,6 +16,7 @@ from inldl.methods import DistributionEstimator
 from inldl.methods.kernel_features import OUTERMOST
 from inldl.methods.members import LARGEST
 from inldl.solvers.landmark_kernel import FARTHEST
+from inldl.solvers.softmax import FAR
 
 OUTPUT = "degrees"
 DEGREE = 25  # of the polynomial that stands for normal quantiles
@@ -202,16 +203,20 @@ class Graph:
 
     def columns(self, columns, features) -> tuple[str, str]:
         """Add what `Columns` make of features: what trees get, and scaled columns."""
-        dense, reducer = features, columns.reducer_
-        if reducer is not None:
-            centred = features - np.atleast_2d(getattr(reducer, "mean_", 0.0)).astype(float)
-            dense = self.add("MatMul", centred, reducer.components_.T.astype(float))
+        reduced = self.reduced(columns, features)
         if not columns.varying_.size:
-            return dense, self.add("Gather", dense, np.array([0]), axis=1) * 0.0
-        scaled, scaler = self.add("Gather", dense, columns.varying_, axis=1), columns.scaler_
+            return features, self.add("Gather", features, np.array([0]), axis=1) * 0.0
+        scaled, scaler = self.add("Gather", reduced, columns.varying_, axis=1), columns.scaler_
         if columns.quantiles_ is not None:
             scaled = self._normal_quantiles(scaled, columns.quantiles_)
-        return dense, (scaled - scaler.mean_[None]) / scaler.scale_[None]
+        return features, (scaled - scaler.mean_[None]) / scaler.scale_[None]
+
+    def reduced(self, columns, features) -> str:
+        """Add the components that `Columns` put in place of very many features."""
+        if (reducer := columns.reducer_) is None:
+            return features
+        centred = features - np.atleast_2d(getattr(reducer, "mean_", 0.0)).astype(float)
+        return self.add("MatMul", centred, reducer.components_.T.astype(float))
 
     def _normal_quantiles(self, values, grids):
         """Add normal quantiles of columns by their ranks among the `grids` of each column.
@@ -271,6 +276,14 @@ class Graph:
         near = self.add("Exp", apart * -float(kernel.gamma))
         own = getattr(kernel, "normalization_", None)
         return self.scores(near, (coef if own is None else own @ coef).T, intercept)
+
+    def network(self, scaled, layers) -> str:
+        """Add the degrees of a network, given scaled columns."""
+        found = self.add("Clip", scaled, np.array(-FAR), np.array(FAR))
+        for i, layer in enumerate(layers):
+            below = found * self.add("Sigmoid", found) if i else found
+            found = self.scores(below, layer[:-1].T, layer[-1])
+        return self.softmax(found)
 
     def trees(self, dense, nodes, values) -> str:
         """Add the sums of the leaves of trees that a row is in, rows x labels.

@@ -14,12 +14,13 @@ from inldl.methods import auto_fitting as _auto_fitting
 from inldl.methods.auto_fitting import (
     BOOSTED,
     CONSTANT,
+    NETWORK,
     Budget,
     MemberReport,
     Notes,
     predict_prepared,
 )
-from inldl.methods.boosted import grow_alone
+from inldl.methods.boosted import learn_alone
 from inldl.methods.kernel_base import MECHANISM_NOTES, error_of, stacked
 from inldl.methods.kernel_features import FOLDS, draw_sample
 from inldl.progress import RowCounter
@@ -31,7 +32,7 @@ from inldl.uncertainty.heldout import numbered_folds
 
 HELD_OUT = 0.2  # of the sample: tells when to stop, weighs the members, and gives intervals
 BUDGET_SHARE = 0.5  # of the time is for the sample
-SOFTMAX = "kernel-softmax"
+SOFTMAX, GROWN = "kernel-softmax", (BOOSTED, NETWORK)
 LANDMARKS = 250  # as the sample's softmax has; twice as many are tried, and so on
 GROWTH, MOST_LANDMARKS = 0.3, 4000  # ten times the rows may have twice the landmarks
 ROWS_PER_LANDMARK = 4
@@ -102,8 +103,8 @@ def _why_sample_only(model, n, data, partial):
         return "ratios can be scaled only there"
     if data.mechanism in MECHANISM_NOTES:
         return "degrees that are missing because of their size can be filled in only there"
-    if not {SOFTMAX, BOOSTED} & set(model._names()):
-        return f"only {SOFTMAX} and {BOOSTED} can learn from more"
+    if not {SOFTMAX, *GROWN} & set(model._names()):
+        return f"only {SOFTMAX}, {BOOSTED} and {NETWORK} can learn from more"
     return None
 
 
@@ -122,9 +123,10 @@ def _learn_from_all(model, rows, sample, numbers, data):
     before = error_of(judged.y, predict_prepared(model, judged), judged.weights)
 
     fitting = AllRows(model, rows, learned, judged)
-    if BOOSTED in parts:
-        parts[BOOSTED] = fitting.grow(numbers, parts[BOOSTED])
-    if SOFTMAX in parts or BOOSTED not in parts:
+    grown = [name for name in GROWN if name in parts]
+    for name in grown:
+        parts[name] = fitting.grow(name, numbers, parts[name])
+    if SOFTMAX in parts or not grown:
         found = fitting.learn(sample.take(held), parts.get(SOFTMAX))
         if found is not None:
             model.members_[SOFTMAX], parts[SOFTMAX] = found, found(judged.scaled)
@@ -154,37 +156,38 @@ class AllRows:
     def __init__(self, model, rows, learned, judged):
         self.model, self.rows, self.learned, self.judged = model, rows, learned, judged
         self.n, self.seconds, self.sweeps, self.chosen = rows.X.shape[0], 0.0, 0, {}
-        self.grown = None  # the rows that the trees learned from, and the seconds
+        self.grown = {}  # the rows that a member learned from, and the seconds
         self.budget = Budget(model.time_budget, learned.started)
         self.notes = Notes(self.budget, model.verbose)
 
-    def grow(self, numbers, before) -> np.ndarray:
-        """Grow the trees of more rows than the sample, as long as held-out rows gain by it.
+    def grow(self, name, numbers, before) -> np.ndarray:
+        """Let a member learn from more rows than the sample, as long as held-out rows gain by it.
 
-        `numbers` are those of the sample, whose trees predict `before`. Returns what the last ones
-        predict.
+        `numbers` are those of the sample, from which it predicts `before`. Returns what it
+        predicts at last.
         """
         curve, began, size = self.model.report_.curve, perf_counter(), len(self.learned.y)
-        curve.append((BOOSTED, size, self._error(before)))
+        curve.append((name, size, self._error(before)))
         most = min(MOST_OF_FEATURES // self.judged.dense.shape[1], self.n - len(self.judged.y))
         rng = np.random.default_rng([self.learned.seed, 5])
         order = rng.choice(self.n, min(most + len(numbers), self.n), replace=False)
         order = order[~np.isin(order, numbers)]
-        seconds = self.model.report_.members[BOOSTED].seconds
+        seconds, kind = self.model.report_.members[name].seconds, type(self.model.members_[name])
         while size < most:
             times = min(MORE * size, most) / size
             if not self.budget.allows(times * seconds):
-                self.notes.cut(f"{BOOSTED} learned from {size} of {self.n} rows")
+                self.notes.cut(f"{name} learned from {size} of {self.n} rows")
                 break
             size, start = int(times * size), perf_counter()
             more = self._more(order[: size - len(self.learned.y)])
-            member = grow_alone(more, self.learned, self.judged)
-            found, seconds = member._degrees(self.judged.dense, None), perf_counter() - start
-            curve.append((BOOSTED, size, self._error(found)))
-            self.notes.say(f"{BOOSTED}, {size:,} rows: error {curve[-1][-1]:.5f}")
+            member = learn_alone(kind, more, self.judged)
+            found = member._degrees(self.judged.dense, self.judged.scaled)
+            seconds = perf_counter() - start
+            curve.append((name, size, self._error(found)))
+            self.notes.say(f"{name}, {size:,} rows: error {curve[-1][-1]:.5f}")
             if curve[-1][-1] < curve[-2][-1]:
-                self.model.members_[BOOSTED], before = member, found
-                self.grown = size, perf_counter() - began
+                self.model.members_[name], before = member, found
+                self.grown[name] = size, perf_counter() - began
             if curve[-1][-1] > (1 - MORE_PAYS) * curve[-2][-1]:
                 break
         return before
@@ -327,8 +330,8 @@ class AllRows:
         for name, old in model.report_.members.items():
             found = self._error(parts[name]) if name in parts else old.error
             members[name] = replace(old, error=found, weight=model.weights_.get(name, 0.0))
-        if self.grown is not None:
-            members[BOOSTED] = replace(members[BOOSTED], rows=self.grown[0], seconds=self.grown[1])
+        for name, (size, seconds) in self.grown.items():
+            members[name] = replace(members[name], rows=size, seconds=seconds)
         if self.chosen:
             own = self._error(parts[SOFTMAX]), model.weights_[SOFTMAX]
             members[SOFTMAX] = MemberReport(*own, self.n - held, self.seconds, self.chosen)

@@ -1,7 +1,6 @@
 """Fit the members of AutoInLDL within a time budget; report what was chosen and why."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +18,7 @@ from inldl.solvers.linear import simplex_weights
 
 CONSTANT = "constant-mean"
 BOOSTED = "boosted"
-FOREST = "forest"  # which is fitted fold by fold, and can stop early
+FOREST, NETWORK = "forest", "network"  # which are fitted fold by fold, and can stop early
 LIGHTEST = 0.01  # weights below it are as good as none
 SAMPLE_ROWS = 100_000  # that are learned from at once, in memory; `all_rows` learns from more
 PILOT = 500  # rows of a trial whose time is extrapolated
@@ -265,6 +264,8 @@ class Fitting:
         if size < n:
             self.notes.cut("The kernel was chosen with fewer rows")
         self.choice, columns = found[-1]
+        if n < len(self.rows) and self.choice.errors:
+            self.curve.append(("kernel ridge", n, min(self.choice.errors.values())))
         if self.choice.normal:
             self.data = replace(self.data, columns=columns)
             self.learned = replace(self.learned, columns=columns)
@@ -280,7 +281,8 @@ class Fitting:
         n, began = len(self.rows), self.budget.elapsed
         self.notes.begin(f"fitting {name} to {n:,} rows")
         raced = raced and self.best is not None
-        if raced and n > 2 * self.few and self._loses_on_few_rows(name, member):
+        many = n > 2 * self.few and name != NETWORK  # which gains most by more rows
+        if raced and many and self._loses_on_few_rows(name, member):
             return None
         size = self.budget.rows(lambda rows: self._trial(member, rows), n, share)
         if not size:
@@ -289,7 +291,7 @@ class Fitting:
         if size < n:
             self.notes.cut(f"{name} was fitted to about {size} of {n} rows")
         rows, part = self._part(size)
-        if raced and n <= 2 * self.few and len(rows) == n == len(self.data.y):
+        if raced and not many and len(rows) == n == len(self.data.y):
             if self._loses(name, member, Race(part, *self.best[1:])):
                 return None
         else:
@@ -311,22 +313,20 @@ class Fitting:
             self.notes.add(f"As {name} errs much more than {self.best[1]}, {other} was left out.")
         return hopeless
 
-    @cached_property
-    def hopeless_kernel(self) -> bool:
-        """Whether ridge regression on few rows errs too much for members with its kernel."""
+    def hopeless_kernel(self, name) -> bool:
+        """Return whether kernel ridge on few rows errs too much for a member on all of them."""
         n, found = (
             min(ROWS_FOR_KERNEL, len(self.rows)),
             min(self.choice.errors.values(), default=0),
         )
         if self.best is None or n == len(self.rows):
             return False
-        self.curve.append(("kernel ridge", n, found))
         gap = found / self.best[0] - 1
         if 1 + gap < (1 + HOPELESS) * (len(self.rows) / n) ** GAINED:
             return False
         self.notes.add(
             f"On {n} rows the error of kernel ridge is {gap:.0%} larger than that of "
-            f"{self.best[1]}, so members with kernels were left out."
+            f"{self.best[1]}, so {name} was left out."
         )
         return True
 
@@ -341,7 +341,7 @@ class Fitting:
 
     def _loses(self, name, member, race):
         """Fit a member until it loses; return whether it lost."""
-        how = {"go_on": race} if name == FOREST else {}
+        how = {"go_on": race} if name in (FOREST, NETWORK) else {}
         member._fit_prepared(race.data, **how)
         if race.ends and not race.judged:
             race.judge(member.held_out_, np.arange(len(race.data.y)))

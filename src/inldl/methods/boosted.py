@@ -1,4 +1,4 @@
-"""The boosted member of AutoInLDL: a softmax of the sums of trees, for any number of rows."""
+"""Members of AutoInLDL for any number of rows: a softmax of the sums of trees, and a network."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +12,7 @@ from inldl.methods.kernel_base import KernelDistributionEstimator, stacked
 from inldl.methods.kernel_features import KEPT_BYTES
 from inldl.methods.parameters import parameters
 from inldl.rows.density import mean_degrees
-from inldl.solvers.softmax import softmax
+from inldl.solvers.softmax import learn_network, softmax
 
 MOST_GROWN, ROWS_PER_GROWN = (400, 1500), 10  # trees: few rows need fewer
 EVERY, WAITS = 10, 4  # rows judge each EVERY trees, and wait so often
@@ -216,26 +216,51 @@ class Boosted(KernelDistributionEstimator):
     def _add_degrees(self, graph, dense, scaled):
         return graph.mean([each.add_to(graph, dense) for each in self.models_])
 
+    def _alone(self, X, y, weights, judged):
+        n, m = len(y), len(judged.y)
+        weights = None if weights is None else np.append(weights, judged.weights)
+        binned = Binned(stacked(X, judged.dense), np.vstack([y, judged.y]), weights, judged.seed)
+        grown, losses = binned.grow(np.arange(n), np.arange(n, n + m), judged.seed)
+        return grown.first(best_count([losses]))
 
-def grow_alone(more, about, judged) -> Boosted:
+
+@parameters
+class NetworkLDL(KernelDistributionEstimator):
+    """A network with two hidden layers and a softmax, for scaled columns.
+
+    Each of as many networks as the boosted trees have folds learns without one of them, and
+    predicts it; the mean of the networks predicts new rows.
+    """
+
+    def _train(self, data, go_on=None):
+        """Fit the networks; `go_on` is asked after each fold, by its predictions, if given."""
+        self.held_out_, self.models_, rows = np.empty(data.y.shape), [], np.empty(0, int)
+        for seed, train, test, weights in data.folds(_most_folds(len(data.y))):
+            self.models_.append(learn_network(data.scaled[train], data.y[train], weights, seed))
+            self.held_out_[test] = self.models_[-1](data.scaled[test])
+            rows = np.append(rows, test)
+            if go_on is not None and not go_on(self.held_out_[rows], rows):
+                break
+
+    def _degrees(self, dense, scaled):
+        return np.mean([each(scaled) for each in self.models_], axis=0)
+
+    def _add_degrees(self, graph, dense, scaled):
+        return graph.mean([graph.network(scaled, each.layers) for each in self.models_])
+
+    def _alone(self, X, y, weights, judged):
+        return learn_network(judged.columns.scaled(X), y, weights, judged.seed)
+
+
+def learn_alone(kind, more, judged) -> Boosted | NetworkLDL:
     """Return the member that has learned from rows, and stopped by others that are `judged`.
 
-    `more` are their features, degrees and weights (or None). `about` and `judged` are `Prepared`;
-    the former has what the member knows of its rows.
+    `more` are their features, degrees and weights (or None). `judged` is `Prepared`.
     """
-    X, y, weights = more
-    n, m = len(y), len(judged.y)
-    if weights is not None:
-        weights = np.append(weights, judged.weights)
-    binned = Binned(stacked(X, judged.dense), np.vstack([y, judged.y]), weights, about.seed)
-    grown, losses = binned.grow(np.arange(n), np.arange(n, n + m), about.seed)
-    made = Boosted(random_state=about.seed)
-    made.models_, made.columns_, made.n_labels_ = (
-        [grown.first(best_count([losses]))],
-        about.columns,
-        y.shape[1],
-    )
-    for name, value in about.names.items():
+    made = kind(random_state=judged.seed)
+    made.models_, made.columns_ = [made._alone(*more, judged)], judged.columns
+    made.n_labels_ = judged.y.shape[1]
+    for name, value in judged.names.items():
         setattr(made, name, value)
     return made
 

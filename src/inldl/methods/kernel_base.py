@@ -120,7 +120,7 @@ class Prepared:
 
     def take(self, rows) -> Self:
         """Return some of the rows."""
-        if len(rows) == len(self.y):
+        if len(rows) == len(self.y) and (np.diff(rows) > 0).all():
             return self
         names = ("dense", "known", "y", "weights", "fold")
         arrays = {name: getattr(self, name) for name in names}

@@ -159,8 +159,13 @@ class KernelSoftmaxLDL(KernelFeatureEstimator):
         return softmax(self.map_.transform(columns, self.coef_) + self.intercept_)
 
     def _add_degrees(self, graph, dense, scaled):
-        about = self.map_, scaled, self.coef_, self.intercept_
-        return graph.softmax(graph.kernel_scores(*about))
+        if not self.of_all_:
+            about = self.map_, scaled, self.coef_, self.intercept_
+            return graph.softmax(graph.kernel_scores(*about))
+        coef = self.coef_ / self.map_.unit[:, None]
+        return graph.softmax(
+            graph.scores(dense, coef.T, self.intercept_ - self.map_.center @ coef)
+        )
 
 
 def scale_ratios(columns, y, weights, seed, n_jobs=None) -> np.ndarray:
@@ -255,7 +260,8 @@ class ForestLDL(KernelFeatureEstimator):
         return projected(np.mean(predicted, axis=0))
 
     def _add_degrees(self, graph, dense, scaled):
-        means = [graph.trees(dense, *_nodes_of(forest)) for forest in self.forests_]
+        X = graph.reduced(self.columns_, dense)
+        means = [graph.trees(X, *_nodes_of(forest)) for forest in self.forests_]
         return graph.projection(graph.mean(means))
 
     def _completed(self, features, y, seed, weights):

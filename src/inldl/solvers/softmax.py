@@ -10,6 +10,8 @@ lies on the observed labels.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,11 @@ Array = np.ndarray
 Function = Callable[[Array], tuple[float, Array]]
 ROWS_AT_ONCE = 1024  # both products of a gradient find them in a cache
 NEVER = -1e30  # score of a label that cannot be
+HIDDEN = (128, 128)  # units of the layers of a network
+BATCH, EPOCHS, DESCENTS = 64, 40, (2000, 20_000)  # rows of a step; how often each is seen; steps
+STEP_SIZE, SHRINK, WARM = 0.01, 0.2, 100  # of Adam; part of a step that weights shrink by; steps
+MEMORY = (0.9, 0.999)  # of Adam: of gradients and of their squares
+FAR = 5.0  # standard deviations; what is beyond is there
 
 
 def softmax(logits: Array) -> Array:
@@ -171,3 +178,101 @@ def start_at_mean(y: Array, n_features: int, weights: Array | None = None) -> Ar
     V = np.zeros((n_features + 1, y.shape[1]))
     V[-1] = np.log(mean / mean.sum())
     return V
+
+
+@dataclass
+class Network:
+    """The softmax of a network with hidden layers of units x / (1 + exp(-x)).
+
+    A layer has a row of weights for each of its inputs, and one of biases.
+    """
+
+    layers: list[Array]
+
+    def __call__(self, Z: Array) -> Array:
+        """Return the distributions of rows in scaled columns, in their precision."""
+        with np.errstate(over="ignore"):
+            inputs = self.inputs(Z)
+        return softmax(inputs[-1])
+
+    def inputs(self, Z: Array) -> list[Array]:
+        """Return what each layer gets, before its units make something of it; then the scores."""
+        found = [np.clip(Z, -FAR, FAR)]
+        for i, layer in enumerate(self.layers):
+            below = found[-1] if i == 0 else units(found[-1])[0]
+            found.append(below @ layer[:-1].astype(Z.dtype, copy=False))
+            found[-1] += layer[-1]
+        return found
+
+    def add_gradient(self, inputs: list[Array], G: Array, to: list[Array]) -> None:
+        """Write the gradient by all layers, given that by the scores."""
+        for i in range(len(self.layers) - 1, -1, -1):
+            below, slope = (inputs[0], None) if i == 0 else units(inputs[i])
+            np.matmul(below.T, G, out=to[i][:-1])
+            to[i][-1] = G.sum(axis=0)
+            if slope is not None:
+                G = (G @ self.layers[i][:-1].T) * slope
+
+
+def units(a: Array) -> tuple[Array, Array]:
+    """Return a / (1 + exp(-a)), and its slope."""
+    part = 1 / (1 + np.exp(-a))
+    out = a * part
+    return out, part + out * (1 - part)
+
+
+def as_layers(flat: Array, widths: list[int]) -> list[Array]:
+    """Return the layers between some widths, as views of parts of an array."""
+    shapes = [(m + 1, n) for m, n in pairwise(widths)]
+    ends = np.cumsum([m * n for m, n in shapes])
+    return [part.reshape(s) for part, s in zip(np.split(flat, ends[:-1]), shapes, strict=True)]
+
+
+@np.errstate(over="ignore")
+def learn_network(Z: Array, y: Array, weights: Array | None, seed: int) -> Network:
+    """Return a network that learned from rows in scaled columns, NaN = unobserved, by Adam.
+
+    It maximises the log-likelihood of observed degrees, and of the sums of missing ones, of rows
+    with weights. The size of the steps follows half a wave of a cosine.
+    """
+    rng, (n, C) = np.random.default_rng(seed), y.shape
+    widths = [Z.shape[1], *HIDDEN, C]
+    size = sum((m + 1) * k for m, k in pairwise(widths))
+    flat, slope, mean, square = np.zeros((4, size), np.float32)
+    network, slopes = Network(as_layers(flat, widths)), as_layers(slope, widths)
+    for layer in network.layers:
+        layer[:-1] = rng.normal(size=layer[:-1].shape, scale=(2 / (len(layer) - 1)) ** 0.5)
+    network.layers[-1] *= 0.1
+    network.layers[-1][-1] = start_at_mean(y, 0, weights)[-1]
+    known, rest, holes = _parts(y, weights)
+    Z, batches = Z.astype(np.float32), -(-n // BATCH)
+    n_steps = int(np.clip(EPOCHS * batches, *DESCENTS))
+    for step in range(n_steps):
+        if step % batches == 0:
+            order = rng.permutation(n)
+        rows = order[step % batches :: batches]
+        inputs = network.inputs(Z[rows])
+        q, own = softmax(inputs[-1]), known[rows]
+        missing = q * holes[rows]
+        unknown = np.maximum(missing.sum(axis=1, keepdims=True), 1e-9)
+        total = own.sum(axis=1, keepdims=True) + rest[rows]
+        network.add_gradient(
+            inputs, (total * q - own - missing * (rest[rows] / unknown)) / len(rows), slopes
+        )
+        mean += (1 - MEMORY[0]) * (slope - mean)
+        square += (1 - MEMORY[1]) * (slope * slope - square)
+        rate = STEP_SIZE * min(1, (step + 1) / WARM) * (1 + np.cos(np.pi * step / n_steps)) / 2
+        corrected = np.sqrt(square / (1 - MEMORY[1] ** (step + 1))) + 1e-8
+        flat *= 1 - rate * SHRINK
+        flat -= rate / (1 - MEMORY[0] ** (step + 1)) * mean / corrected
+    return network
+
+
+def _parts(y: Array, weights: Array | None) -> tuple[Array, Array, Array]:
+    """Return known degrees and what they leave, times the weight of a row, and where holes are."""
+    holes = np.isnan(y)
+    known = np.where(holes, 0, np.maximum(y, 0))
+    rest = np.where(holes.any(axis=1), np.maximum(1 - known.sum(axis=1), 0), 0)
+    own = np.ones(len(y)) if weights is None else weights / weights.mean()
+    parts = known * own[:, None], (rest * own)[:, None], holes
+    return tuple(part.astype(np.float32) for part in parts)  # type: ignore[return-value]
