@@ -279,10 +279,10 @@ class Graph:
 
     def network(self, scaled, layers) -> str:
         """Add the degrees of a network, given scaled columns."""
-        found = self.add("Clip", scaled, np.array(-FAR), np.array(FAR))
-        for i, layer in enumerate(layers):
-            below = found * self.add("Sigmoid", found) if i else found
+        below = self.add("Clip", scaled, np.array(-FAR), np.array(FAR))
+        for layer in layers:
             found = self.scores(below, layer[:-1].T, layer[-1])
+            below = self.add("Mul", found, self.add("Sigmoid", found))
         return self.softmax(found)
 
     def trees(self, dense, nodes, values) -> str:

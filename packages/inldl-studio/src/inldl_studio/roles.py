@@ -25,7 +25,7 @@ MOST_SUMMED = 2_000  # rows that are summed
 WIDEST_RUN = 150  # columns side by side that are tried as labels
 NEAR_WHOLE = 0.02  # of the whole, by which rounded shares may miss it
 COMPLETE = 2  # rows without a missing share, at least, that must sum to the whole
-EXACT, SEVERAL_ROWS = 1e-6, 3  # how near counts must be to their total, in how many rows
+NEAR_TOTAL, SEVERAL_ROWS = 1e-6, 3  # how near counts must be to their total, in how many rows
 MOST_TOTALS = 100  # columns that are tried as totals
 EXAMPLE_CELLS, FIRST_ROWS = 3, 10
 MOST_WORDS = 20  # that stand among the shares of a column
@@ -232,7 +232,7 @@ def _longest(values, whole, fits):
 
 def _sums_exactly(values, whole):
     """Return how many of the first columns sum to the whole, as counts do."""
-    return _sums_to(values, whole, EXACT, SEVERAL_ROWS)
+    return _sums_to(values, whole, NEAR_TOTAL, SEVERAL_ROWS)
 
 
 def _sums_to(values, whole, near_whole=NEAR_WHOLE, complete_rows=COMPLETE):
