@@ -124,10 +124,8 @@ class DaskEngine(base.Engine):
         load, parts = partial(load_part, self._fit, self._problem), self._rows.parts
         for home in set(chosen.values()):
             here = [i for i in chosen if chosen[i] == home]
-            lazy = [
-                parts[i].then(partial(load, i), len(parts), self._key(f"load-part-{i}"))
-                for i in here
-            ]
+            keys = {i: self._key(f"load-part-{i}") for i in here}
+            lazy = [parts[i].then(partial(load, i), len(parts), keys[i]) for i in here]
             computed = self._client.compute(lazy, workers=[home], allow_other_workers=True)
             futures |= zip(here, computed, strict=True)
         return [futures[i] for i in chosen]

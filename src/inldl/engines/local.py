@@ -241,11 +241,8 @@ def _picked(a: Any, rows: np.ndarray) -> np.ndarray:
         return np.asarray(a[rows])
     pieces = base.row_slices(a.shape[0], _rows_per_piece(a))
     ends = np.searchsorted(rows, [piece.stop for piece in pieces])
-    parts = [
-        read_rows(a, piece)[own - piece.start]
-        for piece, own in zip(pieces, np.split(rows, ends[:-1]), strict=True)
-        if own.size
-    ]
+    pairs = zip(pieces, np.split(rows, ends[:-1]), strict=True)
+    parts = [read_rows(a, piece)[own - piece.start] for piece, own in pairs if own.size]
     return np.concatenate(parts) if parts else read_rows(a, slice(0, 0))
 
 

@@ -51,16 +51,9 @@ def validate_fit(
     """
     names = checks.label_names(y)
     finite = "allow-nan" if get_tags(estimator).input_tags.allow_nan else True
-    X, y = _validate_data(
-        estimator,
-        X,
-        checks.unmask(y),
-        validate_separately=(
-            {"accept_sparse": accept_sparse, "dtype": checks.FLOATS, "ensure_all_finite": finite},
-            {"dtype": checks.FLOATS, "ensure_all_finite": "allow-nan", "ensure_2d": False,
-             "allow_nd": True},
-        ),
-    )  # fmt: skip
+    of_X = {"accept_sparse": accept_sparse, "dtype": checks.FLOATS, "ensure_all_finite": finite}
+    separately = of_X, checks.LENIENT
+    X, y = _validate_data(estimator, X, checks.unmask(y), validate_separately=separately)
     checks.check_2d(y)
     check_rows(X, y)
     if sample_weight is not None:

@@ -237,9 +237,8 @@ def _kind_of_time(cells):
     low, high, several = numbers[0], numbers[-1], len(numbers) >= FEWEST_TIMES
     if kind == "year":
         dense = several and len(numbers) >= REGULAR * (high - low)
-        return (
-            "year" if says(name, "year", "time") or (dense and 1800 <= low <= high <= 2100) else ""
-        )
+        usual = dense and 1800 <= low <= high <= 2100
+        return "year" if usual or says(name, "year", "time") else ""
     steady = several and says(name, "time") and len(np.unique(np.diff(numbers))) == 1
     counted = 0 <= low <= high < 100 and (says(name, "year") or steady)
     return kind or ("wave" if counted else "")

@@ -161,12 +161,8 @@ def id_columns(file, model) -> list[str]:
     if file.ids or file.things:
         return list(file.ids or file.things)
     left_out = model.encoder_.dropped_
-    found = [
-        name
-        for choice in (ID, RUNNING, NEARLY_ID)
-        for name in file.features
-        if left_out.get(name) == choice.reason
-    ]
+    reasons = [choice.reason for choice in (ID, RUNNING, NEARLY_ID)]
+    found = [n for reason in reasons for n in file.features if left_out.get(n) == reason]
     places = [] if model.panel_ is None else model.panel_.reader.columns
     return found[:1] or [name for name in places if name in file.features]
 

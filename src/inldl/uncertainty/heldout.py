@@ -154,9 +154,8 @@ class HeldOutSample:
             kept.degrees = np.where(partial.limited, filled, y)
             ends = partial.possible
             free = ends[0] < ends[1]  # others follow from the sums
-            kept.lower, kept.upper = (
-                np.where(free, bound, end) for bound, end in zip(partial.box, ends, strict=True)
-            )
+            pairs = zip(partial.box, ends, strict=True)
+            kept.lower, kept.upper = (np.where(free, bound, end) for bound, end in pairs)
         errors = np.abs(y - predicted), errors_given_others(y, predicted)
         kept.columns = find_spread_columns(X, *errors)
         kept.spread_features = kept.spread_features_of(X)

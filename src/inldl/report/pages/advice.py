@@ -55,9 +55,8 @@ def comparison_page(
 def _methods(comparison):
     """Return the numbers of the methods."""
     table = comparison.table
-    completing, predicting = (
-        form_of(comparison.unit, table[f"{kind}_rmse"]) for kind in ("completing", "predicting")
-    )
+    errors = (table[f"{kind}_rmse"] for kind in ("completing", "predicting"))
+    completing, predicting = (form_of(comparison.unit, each) for each in errors)
     columns = {
         "method": d.Header("method"),
         "completing_rmse": d.Header("completing", completing),
