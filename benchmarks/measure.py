@@ -74,20 +74,20 @@ class Study:
 SPLITS = "splits and missing degrees are seeded by dataset, rate and split"
 STUDIES = {
     "equal_weights": Study(
-        "equal_weights", ("paper.md",), 2, quick="--datasets SJAFFE --splits 1",
+        "equal_weights", ("paper.md",), 0.3, quick="--datasets SJAFFE --splits 1",
         seeds=f"splits 0 to 4; {SPLITS}", needs=("data",),
     ),
     "suppressed": Study(
-        "suppressed", ("bounds.md",), 4, words="--out {out}",
+        "suppressed", ("bounds.md",), 1, words="--out {out}",
         quick="--datasets budget --rows 200 --thresholds .1", seeds="rows 0", needs=("data",),
     ),
     "ratios": Study(
-        "ratios", ("ratios.md",), 12, words="--out {out}",
+        "ratios", ("ratios.md",), 5, words="--out {out}",
         quick="--out {out} --datasets SJAFFE --rates .5", seeds=f"split 0; {SPLITS}",
         needs=("data",),
     ),
     "interval_coverage": Study(
-        "interval_coverage", ("auto.md", "how_sure.md"), 8, words="--out {out}",
+        "interval_coverage", ("auto.md", "how_sure.md"), 2, words="--out {out}",
         quick="--datasets SJAFFE --splits 1", seeds=f"splits 0 to 4; {SPLITS}", needs=("data",),
     ),
     "fit_speed": Study(
@@ -104,7 +104,7 @@ STUDIES = {
         "table_speed", ("performance.md", "tables.md"), 3, quick="--rows 3000", seeds="data 0"
     ),
     "weighting": Study(
-        "weighting", ("design_of_weights.md",), 5, words="{out}.sqlite",
+        "weighting", ("design_of_weights.md",), 1.5, words="{out}.sqlite",
         quick="{out}.sqlite --datasets SJAFFE SBU_3DFE --splits 1",
         seeds=f"splits 0 to 2; {SPLITS}", needs=("data",),
     ),
