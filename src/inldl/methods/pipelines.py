@@ -54,8 +54,19 @@ def complete(estimator, X, y, **known) -> Any:
 def complete_interval(estimator, X, y, coverage=0.9, **known) -> tuple[Any, Any, Any]:
     """Fill the unobserved degrees of `y`, and give an interval for each.
 
-    The parameters are those of :func:`complete`; `coverage` is the share of unobserved degrees
-    that should lie in their intervals. Returns the completed degrees and the lower and upper ends.
+    Parameters
+    ----------
+    estimator, X, y : estimator, array-like, array-like
+        As for :func:`complete`.
+    coverage : float, default=0.9
+        The share of unobserved degrees that should lie in their intervals.
+    **known
+        As for :func:`complete`, and `joint`.
+
+    Returns
+    -------
+    completed, lower, upper : ndarray or frame of shape (n_samples, n_labels)
+        The completed degrees, and the ends of their intervals.
     """
     estimator, X = last_step(estimator, X, "complete_interval")
     return estimator.complete_interval(X, y, coverage, **known)
@@ -64,8 +75,21 @@ def complete_interval(estimator, X, y, coverage=0.9, **known) -> tuple[Any, Any,
 def draw(estimator, X, y, n_draws, random_state=None, **known) -> Any:
     """Draw completed tables that differ as far as the unobserved degrees are uncertain.
 
-    The parameters are those of :func:`complete`; `n_draws` is the number of tables. Returns an
-    array of shape (n_draws, n_samples, n_labels), or a list of frames if `y` is a frame.
+    Parameters
+    ----------
+    estimator, X, y : estimator, array-like, array-like
+        As for :func:`complete`.
+    n_draws : int
+        The number of completed tables.
+    random_state : int, RandomState instance, Generator or None, default=None
+        An int makes the draws reproducible to the bit.
+    **known
+        As for :func:`complete`.
+
+    Returns
+    -------
+    ndarray of shape (n_draws, n_samples, n_labels) or list of frames
+        The completed tables; a list of as many frames if `y` is a frame.
     """
     estimator, X = last_step(estimator, X, "draw")
     return estimator.draw(X, y, n_draws, random_state, **known)
