@@ -95,11 +95,7 @@ def draw(estimator, X, y, n_draws, random_state=None, **known) -> Any:
     return estimator.draw(X, y, n_draws, random_state, **known)
 
 
-SCORES: dict[str, Callable[..., float]] = {
-    "crps": crps,
-    "energy": energy_score,
-    "log": log_score,
-}
+SCORES: dict[str, Callable] = {"crps": crps, "energy": energy_score, "log": log_score}
 
 
 def draw_scorer(score="crps", n_draws=100) -> Callable[..., float]:
