@@ -311,6 +311,8 @@ def test_columns_that_were_mapped_to_normal_quantiles(tmp_path):
     model.columns_ = columns
     loaded = session(model, tmp_path / "m.onnx")
     np.testing.assert_allclose(run(loaded, new), model.predict(new), rtol=0, atol=1e-9)
+    new[0, 3], new[1, 3], new[2, 0] = np.inf, -np.inf, np.nan
+    assert np.isnan(run(loaded, new)[:3]).all()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Write a model as an ONNX file, for use where there is no Python, or no inldl."""
 
 import json
-from functools import partialmethod
+from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -247,7 +247,7 @@ class Graph:
         """Add how many numbers of its column's grid are less than each value, by bisection."""
         k, m = grids.shape
         steps = 2 ** np.arange(m.bit_length())[::-1]
-        padded = np.full((k, 2 * steps[0]), np.inf)
+        padded = np.full((k, 2 * steps[0]), np.nan)  # which is less than nothing
         padded[:, :m] = grids
         count = self.add_flags("IsNaN", values) * 0.0
         for step in steps:
@@ -264,10 +264,8 @@ class Graph:
         rows = self.add("Clip", scaled, np.array(-FARTHEST), np.array(FARTHEST))
         landmarks = kernel.components_.astype(float)
         if kernel.kernel == "laplacian":
-            column = [
-                self.add("Gather", rows, np.array([j]), axis=1) for j in range(len(landmarks.T))
-            ]
-            pairs = zip(column, landmarks.T, strict=True)
+            column = partial(self.add, "Gather", rows, axis=1)
+            pairs = ((column(np.array([j])), each) for j, each in enumerate(landmarks.T))
             apart = self.add("Sum", *(self.add("Abs", a - b[None]) for a, b in pairs))
         else:
             squares = self.add("ReduceSumSquare", rows, axes=[1])

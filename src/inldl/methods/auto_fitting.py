@@ -50,7 +50,7 @@ class MemberReport:
 class AutoReport:
     """What AutoInLDL chose, and the held-out errors behind it; `print` shows a table.
 
-    Attributes
+    Parameters
     ----------
     rows : int
         Training rows.
@@ -62,10 +62,10 @@ class AutoReport:
         The members that were fitted, and the constant mean.
     error : float
         The error of the combination.
-    curve : list of (str, int, float)
-        Members that were fitted to fewer rows, how many, and their held-out error.
     notes : list of str
         What was left out or made smaller, and why.
+    curve : list of (str, int, float)
+        Members that were fitted to fewer rows, how many, and their held-out error.
     """
 
     rows: int

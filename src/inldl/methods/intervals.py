@@ -21,7 +21,7 @@ from inldl.uncertainty.heldout import HeldOutSample
 
 MIDDLE = (0.05, 0.95)  # levels of the errors that tell how sure a row is
 SURENESS = 2.0 ** np.arange(-6, 8, 0.5)  # that are tried
-LEAST_OF_MEAN, LEAST_PRECISION, LEAST_SQUARES = 1e-6, 0.1, 1e-12  # of Dirichlet distributions
+SMALLEST_PART, LEAST_PRECISION, LEAST_SQUARES = 1e-6, 0.1, 1e-12  # of Dirichlet distributions
 
 
 class IntervalMixin(DistributionEstimator):
@@ -353,7 +353,7 @@ def _both_bounds(model, coverage, X):
 
 def _dirichlet(predicted, low, high, sureness):
     """Return the parameters of Dirichlet distributions of rows, with quantiles of their errors."""
-    mean = np.maximum(predicted, LEAST_OF_MEAN)
+    mean = np.maximum(predicted, SMALLEST_PART)
     mean = mean / mean.sum(axis=1, keepdims=True)
     squares = ((high - low) ** 2).sum(axis=1, keepdims=True)
     precision = (mean * (1 - mean)).sum(axis=1, keepdims=True) / np.maximum(squares, LEAST_SQUARES)

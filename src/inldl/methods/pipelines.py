@@ -58,8 +58,19 @@ def complete_interval(estimator, X, y, coverage=0.9, **known) -> tuple[Any, Any,
 
     Guide: :doc:`/how_sure`.
 
-    The parameters are those of :func:`complete`; `coverage` is the share of unobserved degrees
-    that should lie in their intervals. Returns the completed degrees and the lower and upper ends.
+    Parameters
+    ----------
+    estimator, X, y : estimator, array-like, array-like
+        As for :func:`complete`.
+    coverage : float, default=0.9
+        The share of unobserved degrees that should lie in their intervals.
+    **known
+        As for :func:`complete`, and `joint`.
+
+    Returns
+    -------
+    completed, lower, upper : ndarray or frame of shape (n_samples, n_labels)
+        The completed degrees, and the ends of their intervals.
 
     Examples
     --------
@@ -81,8 +92,21 @@ def draw(estimator, X, y, n_draws, random_state=None, **known) -> Any:
 
     Guide: :doc:`/draws`.
 
-    The parameters are those of :func:`complete`; `n_draws` is the number of tables. Returns an
-    array of shape (n_draws, n_samples, n_labels), or a list of frames if `y` is a frame.
+    Parameters
+    ----------
+    estimator, X, y : estimator, array-like, array-like
+        As for :func:`complete`.
+    n_draws : int
+        The number of completed tables.
+    random_state : int, RandomState instance, Generator or None, default=None
+        An int makes the draws reproducible to the bit.
+    **known
+        As for :func:`complete`.
+
+    Returns
+    -------
+    ndarray of shape (n_draws, n_samples, n_labels) or list of frames
+        The completed tables; a list of as many frames if `y` is a frame.
 
     Examples
     --------
@@ -98,11 +122,7 @@ def draw(estimator, X, y, n_draws, random_state=None, **known) -> Any:
     return estimator.draw(X, y, n_draws, random_state, **known)
 
 
-SCORES: dict[str, Callable[..., float]] = {
-    "crps": crps,
-    "energy": energy_score,
-    "log": log_score,
-}
+SCORES: dict[str, Callable] = {"crps": crps, "energy": energy_score, "log": log_score}
 
 
 def draw_scorer(score="crps", n_draws=100) -> Callable[..., float]:

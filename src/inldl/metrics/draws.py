@@ -10,14 +10,12 @@ from inldl.metrics.registry import FLOOR, FloatArray, mean_of_rows
 from inldl.rows.checks import as_degrees
 from inldl.rows.inputs import as_weights
 
+Rows = npt.ArrayLike
+Draws = Iterable[npt.ArrayLike]
+Weights = npt.ArrayLike | None
 
-def crps(
-    y: npt.ArrayLike,
-    draws: Iterable[npt.ArrayLike],
-    *,
-    log: bool = False,
-    sample_weight: npt.ArrayLike | None = None,
-) -> float:
+
+def crps(y: Rows, draws: Draws, *, log: bool = False, sample_weight: Weights = None) -> float:
     r"""Compute the continuous ranked probability score of draws (lower is better).
 
     ``E|X - y| - E|X - X'| / 2`` for each degree y, where X and X' are different draws of it. The
@@ -61,12 +59,7 @@ def crps(
     return mean_of_rows(np.abs(drawn - truth).mean(axis=0) - apart, weights)
 
 
-def energy_score(
-    y: npt.ArrayLike,
-    draws: Iterable[npt.ArrayLike],
-    *,
-    sample_weight: npt.ArrayLike | None = None,
-) -> float:
+def energy_score(y: Rows, draws: Draws, *, sample_weight: Weights = None) -> float:
     r"""Compute the energy score of draws, which judges whole rows (lower is better).
 
     ``E|X - y|_2 - E|X - X'|_2 / 2`` for each row y, where X and X' are different draws of it:
@@ -104,12 +97,7 @@ def energy_score(
     return mean_of_rows(np.where(seen.any(axis=1), scores, np.nan), weights)
 
 
-def log_score(
-    y: npt.ArrayLike,
-    concentration: npt.ArrayLike,
-    *,
-    sample_weight: npt.ArrayLike | None = None,
-) -> float:
+def log_score(y: Rows, concentration: Rows, *, sample_weight: Weights = None) -> float:
     r"""Compute the logarithmic score of Dirichlet distributions (lower is better).
 
     Minus the logarithm of the density of the known degrees of each row, with what they leave of 1
@@ -157,7 +145,7 @@ def log_score(
     return mean_of_rows(np.where(seen.any(axis=1), -density, np.nan), weights)
 
 
-def _checked(y: npt.ArrayLike, draws: Iterable[npt.ArrayLike]) -> tuple[FloatArray, FloatArray]:
+def _checked(y: Rows, draws: Draws) -> tuple[FloatArray, FloatArray]:
     """Return true degrees and two or more tables of draws of them, in double precision."""
     truth = as_degrees(y, "y").astype(np.float64)
     drawn = [as_degrees(table, "draws").astype(np.float64) for table in draws]

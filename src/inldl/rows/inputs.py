@@ -86,9 +86,12 @@ def _validate_data(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     try:
         return validate_data(estimator, X, *y, **options)
     except (TypeError, ValueError):
-        names = checks.label_names(X)
+        names, method = checks.label_names(X), type(estimator).__name__
         for name in () if names is None else names:
-            _refuse_cells(np.asarray(X[name], dtype=object), name, type(estimator).__name__)
+            _refuse_cells(np.asarray(X[name], dtype=object), name, method)
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2:
+            sentence = "Input X contains NaN in {row}; inldl.TableModel({method}()) takes these."
+            checks.refuse_first(np.isnan(X), sentence, method=method)
         raise
 
 

@@ -57,15 +57,24 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         What rows of shares sum to: 1, 100, or a number of their own. Detected in the fit.
     features : list or str, default=None
         The columns to learn from, in place of all others.
-    method, cross_fit, n_jobs, error
-        As in :class:`inldl.TableModel`.
-    unit, time, place
-        As in the `fit` of :class:`inldl.TableModel`.
+    method : str or estimator, default="auto"
+        A name as in ``inldl methods``, or an estimator of label distributions, which is cloned.
+    cross_fit : int or None, default=5
+        Fits without a part of the rows, which tell errors; "auto" needs none.
+    error : {"shares", "ratios"}, default="shares"
+        Whether errors of shares are to be small, or of ratios, where small shares count as much.
+    unit, time : str or list of str, default=None
+        The columns that name what has several rows, such as a country, and their times; "none"
+        turns off that they are looked for. As in the `fit` of :class:`inldl.TableModel`.
+    place : str or list of str, default=None
+        The columns with the latitude and the longitude of rows; "none" leaves them out.
     add_indicator : bool, default=False
         Add a column ``missingindicator_<name>`` for each column of shares with holes in the fit: 1
         where a share was missing, else 0.
     random_state : int, RandomState instance or None, default=0
         For methods that draw random numbers.
+    n_jobs : int or None, default=None
+        Threads, for methods that can use them; None is 1, -1 all cores.
 
     Attributes
     ----------
@@ -80,8 +89,10 @@ class SharesImputer(TransformerMixin, BaseEstimator):
     errors_ : DataFrame of shape (n_groups, 2)
         The root mean squared error at hidden shares, of 1, of a model "alone" and "together" with
         the other groups; NaN where there is one group.
-    feature_names_in_, n_features_in_
-        The columns of the fit.
+    feature_names_in_ : ndarray of str
+        The columns of the fit, if they have names.
+    n_features_in_ : int
+        How many there are.
 
     Examples
     --------
