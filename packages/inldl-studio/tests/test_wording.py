@@ -33,7 +33,10 @@ from inldl_studio.wording import explained, page_words
             "Say with “Cells that mean missing” that it means missing or with “Signs that stand "
             "for something” what it stands for, or leave it.",
         ),
-        ("name its column (--total, total='...' in Python).", "name its column (the role “total”)."),
+        (
+            "name its column (--total, total='...' in Python).",
+            "name its column (the role “total”).",
+        ),
         ("Nothing - of -- this is --an option.", "Nothing - of -- this is --an option."),
     ],
 )

@@ -180,8 +180,16 @@ def test_ratios(work, survey, roles, ratios, same_as):
     ("kind", "more", "problem"),
     [
         ("complete", {"n_draws": 2}, "no intervals and no draws"),
-        ("complete", {"votes": True}, "“Weigh rows by their votes” and “Only ratios are known” exclude each other"),
-        ("complete", {"sums": "age=food,fuel"}, "“Columns that hold sums of labels” and “Only ratios are known” exclude each other"),
+        (
+            "complete",
+            {"votes": True},
+            "“Weigh rows by their votes” and “Only ratios are known”",
+        ),
+        (
+            "complete",
+            {"sums": "age=food,fuel"},
+            "hold sums of labels” and “Only ratios are known” exclude",
+        ),
         ("complete", {"method": "ridge"}, "ridge cannot learn from ratios alone"),
         ("compare", {}, "takes more than ratios"),
     ],

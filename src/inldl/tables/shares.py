@@ -123,7 +123,9 @@ class Degrees:
             number = counted(int(bad.sum()), "such row")
             place = where if label is None else f"{where}, column {label!r}"
             problem = sentence.format(*words, place="", columns=columns, number=number)
-            raise DataError("{place}{problem}", place=place, problem=problem, at=where, column=label)
+            raise DataError(
+                "{place}{problem}", place=place, problem=problem, at=where, column=label
+            )
 
     def _refuse_degree(self, bad, problem, advice="correct it, or leave the cell empty"):
         self._refuse(bad, f"{{place}}: the share {{:g}} {problem}; {advice}.", self.values)

@@ -62,9 +62,12 @@ _KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg"
 _WRONG = "This is a bug in inldl studio, not a problem with your table; see the terminal."
 
 
-def make_app(workspace, jobs, limit) -> Starlette:
-    """Return the application; `limit` is the size of the largest file, in bytes."""
-    desk = Desk(workspace, jobs, limit)
+def make_app(workspace, jobs, limit, people=()) -> Starlette:
+    """Return the application; `limit` is the size of the largest file, in bytes.
+
+    `people` are those who share the studio.
+    """
+    desk = Desk(workspace, jobs, limit, people)
 
     @asynccontextmanager
     async def lifespan(app):
@@ -82,6 +85,7 @@ def make_app(workspace, jobs, limit) -> Starlette:
         _answering(f"{table}/settings", PUT=desk.set_settings),
         _answering(f"{table}/edits", PUT=desk.set_edits, DELETE=desk.undo_edits),
         _answering(f"{table}/changes", GET=desk.changes, POST=desk.step),
+        _answering(f"{table}/answers", GET=desk.answers),
         _answering(f"{table}/copied", POST=desk.copied),
         Route(f"{table}/changes.csv", partial(_changes, desk)),
         Route(f"{table}/others", partial(_upload, desk, desk.add_other), methods=["POST"]),

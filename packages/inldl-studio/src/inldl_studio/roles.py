@@ -30,9 +30,7 @@ MOST_TOTALS = 100  # columns that are tried as totals
 EXAMPLE_CELLS, FIRST_ROWS = 3, 10
 MOST_WORDS = 20  # that stand among the shares of a column
 PROSE = 4  # words of a cell, on average, from which on it does not name a row
-_SAY_MISSING = (
-    "Some cells of these columns are words: {}. Say below what each of them stands for."
-)
+_SAY_MISSING = "Some cells of these columns are words: {}. Say below what each of them stands for."
 WORD = "a word"  # what a word is read as that nobody has given a meaning to
 
 
@@ -70,7 +68,9 @@ def suggest_roles(file: Any, dates: str = "auto") -> tuple[pd.DataFrame, int, li
     found.loc[role == "label", ["kind", "remark"]] = ("share", "")
     found.loc[text, "remark"] = "looks like free text, which names no row"
     found.loc[found["column"] == total, ["role", "remark"]] = ("total", "")
-    panel, where = _panel(frame.drop(columns=[*labels, *([] if total is None else [total])]), dates)
+    panel, where = _panel(
+        frame.drop(columns=[*labels, *([] if total is None else [total])]), dates
+    )
     for role, names in panel.items():
         found.loc[found["column"].isin(names), ["role", "remark"]] = (
             role,

@@ -2,6 +2,7 @@
 
     tables/<id>/table.json            what the user said about it; it is replaced, never changed
     tables/<id>/changes.jsonl         each change of cells: who, when, and what was there before
+    tables/<id>/answers.jsonl         each answer to a question: who, when, and what
     tables/<id>/file/<name>           the table, a copy
     tables/<id>/others/<id>/<name>    tables to predict
     tables/<id>/runs/<id>/run.json    one piece of work, and how it ended
@@ -33,13 +34,14 @@ LONGEST_FILE_NAME = 80
 MOST_EDITS = 10_000
 MOST_STEPS = 100  # of one person that can be undone
 _NEW: Json = {"revision": 1, "settings_revision": 1, "edits": [], "runs": {}, "off": {}}
-_NEW |= {"changes": 0, "undo": {}, "redo": {}}
+_NEW |= {"changes": 0, "answers": 0, "undo": {}, "redo": {}}
 _NUMBER = (int, float)
 _TABLE: dict[str, Any] = {"id": str, "name": str, "created": _NUMBER, "size": int, "digest": str}
 _TABLE |= {"settings": dict, "edits": list, "runs": dict, "revision": int}
 _RUN: dict[str, Any] = {"id": str, "table": str, "kind": str, "settings": dict, "edits": list}
 _RUN |= {"status": str, "started": _NUMBER, "error": str}
 ROOMS, MARK = ("tables", "incoming"), ".inldl-studio"
+TOKENS = "addresses.json"  # of the people who share the studio
 
 
 class NotFound(LookupError):
@@ -204,6 +206,20 @@ class Workspace:
             step = {"undoes" if back else "redoes": at}
             return self._with_change(table, {"what": what, "who": who, "cells": cells, **step})
 
+    def answers(self, table_id) -> list[Json]:
+        """Return all answers to questions, the oldest first."""
+        path = self._of(table_id) / "answers.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        return [json.loads(line) for line in lines[: self.table(table_id)["answers"]]]
+
+    def add_answers(self, table_id, answers: list[Json]) -> None:
+        """Keep answers, each with its row, its label, its number and who gave it."""
+        with self._lock:
+            table, when = self.table(table_id), time.time()
+            lines = [json.dumps({**each, "when": when}) for each in answers]
+            _append(self._of(table_id) / "answers.jsonl", table["answers"], "\n".join(lines))
+            self._write({**table, "answers": table["answers"] + len(lines)})
+
     def keep_off(self, table_id, off) -> None:
         """Keep which rows do not sum to the whole."""
         with self._lock:
@@ -235,6 +251,7 @@ class Workspace:
         """Remove everything that is ours."""
         for name in ROOMS:
             shutil.rmtree(self.folder / name)
+        (self.folder / TOKENS).unlink(missing_ok=True)
         (self.folder / MARK).unlink()
         with suppress(OSError):  # something else is there
             self.folder.rmdir()

@@ -255,7 +255,7 @@ def _map(inspection, observed):
 
 
 def _places(maps):
-    caption = "Where shares are missing: the darker, the more. Hatched: the table has no such row."
+    caption = "Missing shares: the stronger the colour, the more. Hatched: the table has no such row."
     return [picture(partial(map_of_places, maps), caption, "places")] if maps else []
 
 

@@ -393,10 +393,6 @@ export class Grid {
     action();
   }
 
-  put(row, label, text, seen) {
-    return this.editor.put({ cells: [[row, label, text]], what: "Answered" }, seen);
-  }
-
   // Fetches what is in sight again.
   async refresh() {
     const total = await this.data.again(this.window());
