@@ -87,7 +87,8 @@ def make_app(workspace, jobs, limit, people=()) -> Starlette:
         _answering(f"{table}/changes", GET=desk.changes, POST=desk.step),
         _answering(f"{table}/answers", GET=desk.answers),
         _answering(f"{table}/copied", POST=desk.copied),
-        Route(f"{table}/changes.csv", partial(_changes, desk)),
+        Route(f"{table}/changes.csv", partial(_text, desk.list_of_changes, "changes.csv")),
+        Route(f"{table}/commands.txt", partial(_text, desk.commands, "commands.txt")),
         Route(f"{table}/others", partial(_upload, desk, desk.add_other), methods=["POST"]),
         _answering(f"{table}/runs", POST=desk.start),
         _answering(run, GET=desk.run, DELETE=desk.stop),
@@ -179,11 +180,13 @@ def _file(desk, request):
     return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
 
-def _changes(desk, request):
-    table, text = desk.list_of_changes(request.path_params)
-    name = f"{Path(table['name']).stem}-changes.csv"
+async def _text(made, ending, request):
+    """Answer with a file that is made of what is known of a table."""
+    table, text = await run_in_threadpool(made, request.path_params)
+    name = f"{Path(table['name']).stem}-{ending}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(text, media_type="text/csv", headers=headers)
+    kind = "text/csv" if name.endswith(".csv") else "text/plain"
+    return Response(text, media_type=kind, headers=headers)
 
 
 def size_text(size) -> str:

@@ -18,6 +18,8 @@ from inldl_studio.workspace import Json, NotFound
 
 EXAMPLE = "households.csv"
 KINDS = ("look", "inspect", "complete", "ask", "answers", "compare", "predict", "export")
+_FURTHER = ("compare", "ask", "predict")  # what a script has beside completing
+_ASKED = ("methods", "budget", "by", "row_cost", "cell_cost")
 _FIRST = "Complete the table first."
 
 
@@ -134,6 +136,9 @@ class Desk(CellDesk):
             task["methods"] = [name for name in names if isinstance(name, str) and name in METHODS]
         if kind == "export":
             task |= self._exported(table, body)
+        task["asked"] = {name: task[name] for name in _ASKED if name in task}
+        if kind == "predict":
+            task["asked"]["other"] = Path(task["other"]).name
         self._forget_old(table, kind)
         return _brief(self._jobs.start(table["id"], kind, task))
 
@@ -156,6 +161,21 @@ class Desk(CellDesk):
         folder = str(self.workspace.run_folder(table["id"], run["id"]))
         exported = {"file": str(path), "suffix": body["suffix"], "run": folder}
         return {**exported, "settings": run["settings"]}
+
+    def commands(self, given) -> tuple[Json, str]:
+        """Return a table, and a script of what was done with it on the page."""
+        from inldl_studio.handing_on import commands  # needs openpyxl, which few do
+
+        table = self.workspace.table(given["table"])
+        runs = {kind: self.workspace.run(table["id"], run) for kind, run in table["runs"].items()}
+        if "complete" not in runs:
+            raise ValueError(_FIRST)
+        name, edited = table["name"], bool(runs["complete"]["edits"])
+        if edited:
+            found = self.workspace.result(table["id"], runs["complete"]["id"])
+            name = found["files"]["edited"]["name"]
+        further = [(each, runs[each].get("asked", {})) for each in _FURTHER if each in runs]
+        return table, commands(runs["complete"]["settings"], name, edited, further)
 
     def _forget_old(self, table, kind):
         """Remove old runs, but the newest ones and the one that is shown."""

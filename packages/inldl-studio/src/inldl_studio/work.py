@@ -43,7 +43,7 @@ from inldl.text import inert
 from inldl_studio import settings as options
 from inldl_studio.answering import WHO, divided, list_name
 from inldl_studio.grid import Grid, cell_form, completed_cells, write_grid
-from inldl_studio.handing_on import commands, style_sheet
+from inldl_studio.handing_on import style_sheet
 from inldl_studio.jobs import ProgressLines
 from inldl_studio.pictures import pictures_of
 from inldl_studio.roles import signs_in, suggest_roles
@@ -149,16 +149,13 @@ class Task:
         path.parent.mkdir(exist_ok=True)
         return path
 
-    def to_repeat(self) -> dict[str, Path]:
-        """Write the commands that give the same, and the table with the edits of the user."""
-        edits, name = self.given["edits"], self.name
-        made = {"script": self.out("commands", ".sh")}
-        if edits:
-            made["edited"] = self.out("edited")
-            shutil.copyfile(self.folder / "file" / self.name, made["edited"])
-            name = made["edited"].name
-        write_text(made["script"], commands(self.settings, name, bool(edits)))
-        return made
+    def edited(self) -> dict[str, Path]:
+        """Keep the table with the edits of the user, on which commands give the same."""
+        if not self.given["edits"]:
+            return {}
+        path = self.out("edited")
+        shutil.copyfile(self.folder / "file" / self.name, path)
+        return {"edited": path}
 
     def finish(self, document: Any = None, files: Any = None, **more: Any) -> None:
         """Keep what was found in the folder of the run.
@@ -228,7 +225,7 @@ def complete(task: Task) -> None:
     files |= {"detailed" if coverage else "filled": detailed}
     files |= {"model": task.out("model", ".inldl"), "report": task.out("report", ".html")}
     save_model(learned.model, files["model"], info=learned.info(task.name))
-    files |= task.to_repeat()
+    files |= task.edited()
     document = completion_page(
         written, learned, learned.model, task.name, plain.name, learned.influence()
     )

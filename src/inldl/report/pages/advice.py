@@ -255,7 +255,7 @@ def _map(inspection, observed):
 
 
 def _places(maps):
-    caption = "Missing shares: the stronger the colour, the more. Hatched: the table has no such row."
+    caption = "Where shares are missing: the stronger the colour, the more. Hatched: no such row."
     return [picture(partial(map_of_places, maps), caption, "places")] if maps else []
 
 
