@@ -81,7 +81,7 @@ def test_many_cells_undo_and_redo_also_after_a_restart(page, studio, tmp_path):
     # A known share can be made missing; the studio ends and starts again.
     known = int(budget_survey(40)["food"].notna().to_numpy().argmax())
     typed(page, known, "food", Keys.SHIFT + Keys.ARROW_DOWN + Keys.NULL)
-    press(page, "Make missing")
+    press(page, "Clear")
     until(page, "document.querySelector('.cell.emptied')")
     page.get("about:blank")
     with running_studio(tmp_path / "work", people=["Ada"]) as again:
@@ -191,9 +191,9 @@ def test_all_rows_are_filled_and_copied_also_those_never_in_sight(page, studio, 
     assert len(edits(studio)) == holes
     cell(page, 0, "food").click()
     page.switch_to.active_element.send_keys(Keys.SHIFT + Keys.ARROW_DOWN + Keys.NULL)
-    until(page, "!document.querySelector('.chosen').hidden")
+    until(page, "document.querySelector('.chosen').innerText.includes('2 cells')")
     choose(page, "Which rows", "doubt")
-    until(page, "document.querySelector('.chosen').hidden")
+    until(page, "!document.querySelector('.chosen').innerText.includes('2 cells')")
 
 
 @pytest.mark.slow

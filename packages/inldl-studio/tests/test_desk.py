@@ -1,5 +1,7 @@
 """Edits, windows and files, as the page asks for them."""
 
+import json
+
 import pytest
 
 from inldl.tables import TableFile
@@ -295,19 +297,43 @@ def test_second_files_are_kept_beside_the_table(studio, table):
     assert studio.ask("POST", f"tables/{BAD}/others?name=new.csv", TABLE)[0] == 404
 
 
-def test_answers_of_a_file_become_edits(studio, table):
+def handed_in(studio, table, content):
     place = studio.workspace
     run = place.new_run(table["id"], "answers", settings=table["settings"], edits=[])
     folder = place.run_folder(table["id"], run["id"])
-    (folder / "result.json").write_text('{"files": {}, "answers": [[1, "b", 0.1], [2, "a", 0.2]]}')
-    edit(studio, table, 1, "b", "0.3")
+    (folder / "result.json").write_text(json.dumps({"files": {}, "answers": content}))
+    body = {"answers": run["id"]}
+    body["revision"] = studio.good("GET", f"tables/{table['id']}")["revision"]
+    return studio.good("PUT", f"tables/{table['id']}/edits", body), body
+
+
+def test_answers_of_files_become_edits_with_names(studio, table):
+    """Where two people have answered, the table has the mean, and both answers are kept."""
     edit(studio, table, 1, "c", "0.2")
-    now = studio.good("GET", f"tables/{table['id']}")
-    body = {"answers": run["id"], "revision": now["revision"]}
-    after = studio.good("PUT", f"tables/{table['id']}/edits", body)
-    assert sorted(after["edits"]) == [[1, "b", 0.1], [1, "c", 0.2], [2, "a", 0.2]]
+    after, body = handed_in(studio, table, [[1, "b", 0.1, "Ada"], [2, "a", 0.2, "Ada"]])
+    assert after["changed"] == 2
+    edits = [[1, "b", 0.1, "Ada"], [1, "c", 0.2], [2, "a", 0.2, "Ada"]]
+    assert sorted(after["edits"]) == edits
+    after, _ = handed_in(studio, table, [[1, "b", 0.2, "Emmy"]])
+    assert [edit for edit in after["edits"] if edit[:2] == [1, "b"]] == [
+        [1, "b", pytest.approx(0.15), "Ada, Emmy"]
+    ]
+    found = studio.good("GET", f"tables/{table['id']}/answers")
+    assert found["people"] == {"Ada": 2, "Emmy": 1}
+    assert (found["cells"], found["agree"]) == (1, 0)
     status, _ = studio.ask("PUT", f"tables/{table['id']}/edits", {**body, "answers": "../x"})
     assert status == 404
+
+
+def test_answers_on_the_page_have_the_name_that_was_given(studio, table):
+    path = f"tables/{table['id']}"
+    body = {"run": table["run"], "cells": [[1, "b", "0,1"]], "answer": True, "by": "Emmy"}
+    body["revision"] = studio.good("GET", path)["revision"]
+    assert studio.good("PUT", f"{path}/edits", body)["edits"] == [[1, "b", 0.1, "Emmy"]]
+    body["revision"] = studio.good("GET", path)["revision"]
+    body["cells"] = [[1, "b", ""]]
+    assert studio.good("PUT", f"{path}/edits", body)["edits"] == []
+    assert studio.good("GET", f"{path}/answers")["people"] == {}
 
 
 def test_rows_of_ratios_are_not_edited(studio, table):
@@ -338,6 +364,8 @@ def test_questions_as_options():
 
     assert _asked({"budget": "20", "by": "row", "row_cost": "3", "cell_cost": ""}) == {
         "budget": 20.0,
+        "people": [],
+        "twice": 0,
         "by": "row",
         "row_cost": 3.0,
     }

@@ -48,13 +48,13 @@ class Change:
 
     def __init__(self, who: str, body: Json, cells: list[list[Any]], grid: Any = None) -> None:
         self._who, self._body, self._cells, self._grid = who, body, cells, grid
-        self.author = who  # of the numbers, which somebody else may have handed in
+        self.authors: dict[tuple[int, str], str] = {}  # of numbers that others have handed in
         self.made: list[Json] = []
 
     def __call__(self, table: Json, changes: list[Json]) -> Json:
         """Return the change of the cells of a table, as `Workspace.change_cells` asks for it."""
         now = {(row, label): edit for row, label, *edit in table["edits"]}
-        wanted = {(row, label): self._edit(text) for row, label, text in self._cells}
+        wanted = {(row, label): self._edit(text, (row, label)) for row, label, text in self._cells}
         others = self._meanwhile(changes)
         made = self.made = []
         for at, edit in wanted.items():
@@ -70,9 +70,10 @@ class Change:
         what = what if isinstance(what, str) and len(what) < 80 else "Edited"
         return {"what": what, "who": self._who, "cells": made}
 
-    def _edit(self, text):
+    def _edit(self, text, at):
         """Return a number with who wrote it, or None to take an edit back."""
-        by = [self.author] * bool(self.author)
+        author = self.authors.get(at, self._who)
+        by = [author] * bool(author)
         if text is not None and str(text).strip() == "":
             return None
         if text is None or str(text).strip().lower() in MISSING:

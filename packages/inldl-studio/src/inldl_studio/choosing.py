@@ -45,12 +45,12 @@ class Area:
         return _few(found)
 
     def missing(self) -> list[list[Any]]:
-        """Return the cells that are not missing yet, to be made missing."""
+        """Return the cells that are not missing yet, to be made missing, or as they were."""
         found = []
         for row, label, _ in self._shares():
-            there = self._edits.get(row, {}).get(label, (self._grid.known(row, label),))[0]
-            if there is not None:
-                found.append([row, label, None])
+            known = self._grid.known(row, label)
+            if self._edits.get(row, {}).get(label, (known,))[0] is not None:
+                found.append([row, label, "" if known is None else None])
         return _few(found)
 
     def taken_back(self) -> list[list[Any]]:

@@ -62,7 +62,7 @@ class Jobs:
                     raise Busy(_OTHERWISE)
             if len(self._running) >= RUNNING_JOBS:
                 raise Busy(_BUSY)
-            facts = {name: task[name] for name in ("settings", "edits")}
+            facts = {name: task[name] for name in ("settings", "edits", "asked") if name in task}
             run = self._workspace.new_run(table_id, kind, **facts)
             process, self._spare = self._spare, None
             if process is not None and process.poll() is not None:  # somebody has ended it

@@ -25,7 +25,7 @@ MOST_SUMMED = 2_000  # rows that are summed
 WIDEST_RUN = 150  # columns side by side that are tried as labels
 NEAR_WHOLE = 0.02  # of the whole, by which rounded shares may miss it
 COMPLETE = 2  # rows without a missing share, at least, that must sum to the whole
-NEAR_TOTAL, SEVERAL_ROWS = 1e-6, 3  # how near counts must be to their total, in how many rows
+AS_COUNTS, SEVERAL_ROWS = 1e-6, 3  # how near counts must be to their total, in how many rows
 MOST_TOTALS = 100  # columns that are tried as totals
 EXAMPLE_CELLS, FIRST_ROWS = 3, 10
 MOST_WORDS = 20  # that stand among the shares of a column
@@ -76,7 +76,9 @@ def suggest_roles(file: Any, dates: str = "auto") -> tuple[pd.DataFrame, int, li
             role,
             f"was found as the {role}",
         )
-    found = found.assign(first=[_first(frame[name]) for name in found["column"]])
+    block = next(iter(file.source.blocks()))
+    cells = file.source.cells(block, found["column"].tolist())  # as they are written
+    found = found.assign(first=[_first(cells[name]) for name in found["column"]])
     return found, len(frame), [*file.notes, *why, *where]
 
 
@@ -232,7 +234,7 @@ def _longest(values, whole, fits):
 
 def _sums_exactly(values, whole):
     """Return how many of the first columns sum to the whole, as counts do."""
-    return _sums_to(values, whole, NEAR_TOTAL, SEVERAL_ROWS)
+    return _sums_to(values, whole, AS_COUNTS, SEVERAL_ROWS)
 
 
 def _sums_to(values, whole, near_whole=NEAR_WHOLE, complete_rows=COMPLETE):

@@ -1,4 +1,4 @@
-"""What the commands say, in the words of the page: its controls, its roles and its rows."""
+"""What the commands say, in the words of the page: its controls and roles, and its rows."""
 
 import re
 from collections.abc import Callable

@@ -2,6 +2,7 @@
 
     tables/<id>/table.json            what the user said about it; it is replaced, never changed
     tables/<id>/changes.jsonl         each change of cells: who, when, and what was there before
+    tables/<id>/answers.jsonl         each answer to a question: who, when, and what
     tables/<id>/file/<name>           the table, a copy
     tables/<id>/others/<id>/<name>    tables to predict
     tables/<id>/runs/<id>/run.json    one piece of work, and how it ended
@@ -25,21 +26,22 @@ from typing import Any
 
 from inldl.files.replacing import make_folder, write_text
 from inldl_studio.settings import DEFAULTS
+from inldl_studio.undoing import changed_since, steps_after
 
 Json = dict[str, Any]
 _ID = re.compile(r"[0-9a-f]{16}")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")  # on Windows
 LONGEST_FILE_NAME = 80
 MOST_EDITS = 10_000
-MOST_STEPS = 100  # of one person that can be undone
 _NEW: Json = {"revision": 1, "settings_revision": 1, "edits": [], "runs": {}, "off": {}}
-_NEW |= {"changes": 0, "undo": {}, "redo": {}}
+_NEW |= {"changes": 0, "answers": 0, "undo": {}, "redo": {}}
 _NUMBER = (int, float)
 _TABLE: dict[str, Any] = {"id": str, "name": str, "created": _NUMBER, "size": int, "digest": str}
 _TABLE |= {"settings": dict, "edits": list, "runs": dict, "revision": int}
 _RUN: dict[str, Any] = {"id": str, "table": str, "kind": str, "settings": dict, "edits": list}
 _RUN |= {"status": str, "started": _NUMBER, "error": str}
 ROOMS, MARK = ("tables", "incoming"), ".inldl-studio"
+TOKENS = "addresses.json"  # of the people who share the studio
 
 
 class NotFound(LookupError):
@@ -199,10 +201,24 @@ class Workspace:
                     new = {"before": cell[there], "after": cell[then]}
                     cells.append({"row": cell["row"], "label": cell["label"], **new})
                 elif not over:
-                    raise Changed(_since(changes, place))
+                    raise Changed(changed_since(changes, place))
             what = f"{'Undid' if back else 'Did again'}: {changes[at]['what']}"
             step = {"undoes" if back else "redoes": at}
             return self._with_change(table, {"what": what, "who": who, "cells": cells, **step})
+
+    def answers(self, table_id) -> list[Json]:
+        """Return all answers to questions, the oldest first."""
+        path = self._of(table_id) / "answers.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        return [json.loads(line) for line in lines[: self.table(table_id)["answers"]]]
+
+    def add_answers(self, table_id, answers: list[Json]) -> None:
+        """Keep answers, each with its row, its label, its number and who gave it."""
+        with self._lock:
+            table, when = self.table(table_id), time.time()
+            lines = [json.dumps({**each, "when": when}) for each in answers]
+            _append(self._of(table_id) / "answers.jsonl", table["answers"], "\n".join(lines))
+            self._write({**table, "answers": table["answers"] + len(lines)})
 
     def keep_off(self, table_id, off) -> None:
         """Keep which rows do not sum to the whole."""
@@ -224,7 +240,7 @@ class Workspace:
         after, number = _raised(table), table["changes"]
         change |= {"when": time.time(), "revision": after["revision"]}
         _append(self._of(table["id"]) / "changes.jsonl", number, json.dumps(change))
-        after |= {"edits": edits, "changes": number + 1, **_steps(table, change, number)}
+        after |= {"edits": edits, "changes": number + 1, **steps_after(table, change, number)}
         return self._write(after)
 
     def remove(self, table_id) -> None:
@@ -235,6 +251,7 @@ class Workspace:
         """Remove everything that is ours."""
         for name in ROOMS:
             shutil.rmtree(self.folder / name)
+        (self.folder / TOKENS).unlink(missing_ok=True)
         (self.folder / MARK).unlink()
         with suppress(OSError):  # something else is there
             self.folder.rmdir()
@@ -327,30 +344,6 @@ def _existing(folder, name, gone):
 def _raised(table):
     """Return a table whose revision is a new one."""
     return {**table, "revision": table["revision"] + 1}
-
-
-def _steps(table, change, number):
-    """Return the numbers of the changes that each person can undo or redo after a change."""
-    undo, redo, who = {**table["undo"]}, {**table["redo"]}, change["who"]
-    undone, again = undo.get(who, []), redo.get(who, [])
-    if "undoes" in change:
-        undo[who], redo[who] = undone[:-1], [*again, change["undoes"]]
-    elif "redoes" in change:
-        undo[who], redo[who] = [*undone, change["redoes"]], again[:-1]
-    else:
-        undo[who], redo[who] = [*undone, number][-MOST_STEPS:], []
-    return {"undo": undo, "redo": redo}
-
-
-def _since(changes, place):
-    """Return a sentence on who has changed a cell last."""
-    row, label = place
-    who = next(
-        each["who"]
-        for each in reversed(changes)
-        if any((cell["row"], cell["label"]) == place for cell in each["cells"])
-    )
-    return f"{who or 'Another tab'} has changed {label!r} of row {row + 1} since then."
 
 
 def _append(path, number, line):

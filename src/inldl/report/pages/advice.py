@@ -246,7 +246,7 @@ def _map(inspection, observed):
 
 
 def _places(maps):
-    caption = "Where shares are missing: the darker, the more. Hatched: the table has no such row."
+    caption = "Where shares are missing: the stronger the colour, the more. Hatched: no such row."
     return [d.picture(partial(map_of_places, maps), caption, "places")] if maps else []
 
 

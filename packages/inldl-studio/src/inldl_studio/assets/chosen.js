@@ -10,10 +10,10 @@ export class Chosen {
   constructor(grid) {
     Object.assign(this, { grid, from: null, to: null });
     this.count = make("span", { class: "quiet", role: "status" });
-    this.bar = make("div", { class: "chosen", hidden: true, role: "group", "aria-label": "The chosen cells" }, this.count,
+    this.bar = make("div", { class: "chosen idle", role: "group", "aria-label": "The chosen cells" }, this.count,
       button("Fill with estimates", () => this.fill(), { class: "plain" }),
-      button("Make missing", () => this.makeMissing(), { class: "plain" }),
-      button("Take edits back", () => this.takeBack(), { class: "plain" }),
+      button("Clear", () => this.makeMissing(), { class: "plain" }),
+      button("As in the file", () => this.takeBack(), { class: "plain" }),
       button("Copy", () => this.copyAll(), { class: "plain" }));
   }
 
@@ -61,7 +61,9 @@ export class Chosen {
     const { rows } = this.grid;
     rows.querySelectorAll("[aria-selected=true]").forEach((each) => each.removeAttribute("aria-selected"));
     const { top, bottom, left, right } = this.area;
-    this.bar.hidden = !this.to || this.grid.editor.input !== null;
+    const alone = this.grid.shown?.[this.grid.active.column]?.kind === "label";
+    this.bar.classList.toggle("idle", !this.to && !alone);
+    this.count.textContent = alone && !this.to ? "1 cell" : "";
     if (!this.to) return;
     for (const [position, { element }] of this.grid.lines) {
       if (position < top || position > bottom) continue;

@@ -35,9 +35,10 @@ function summary(labels) {
 function firstRows(studio, look, role) {
   const columns = look.columns.filter((each) => each.first);
   if (!columns.length) return null;
-  const shown = columns.slice(0, MOST_SHOWN);
-  const names = shown.map((each) => ({ name: each.column }));
-  shortNames(names);
+  const rank = (each) => ["id", "label"].indexOf(role(each)) + (role(each) === "id" || role(each) === "label" ? 0 : 3);
+  const shown = [...columns].sort((a, b) => rank(a) - rank(b)).slice(0, MOST_SHOWN);
+  const names = shown.map((each) => ({ name: each.column, short: each.column }));
+  shortNames(names.filter((_, at) => role(shown[at]) === "label"));
   const roles = Object.keys(studio.state.roles).map((name) => [name, name]);
   const sums = sumsOf(studio.table.settings);
   const head = shown.map((column, at) => make("th", { scope: "col", class: `role-${role(column)}`, title: column.column },
@@ -49,7 +50,7 @@ function firstRows(studio, look, role) {
   return make("div", { class: "first-rows" },
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The first rows" },
       make("table", { class: "preview" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Row"), head)), make("tbody", {}, rows))),
-    columns.length > MOST_SHOWN ? make("p", { class: "quiet small" }, `The first ${MOST_SHOWN} of ${columns.length} columns; all of them are listed below.`) : null);
+    columns.length > MOST_SHOWN ? make("p", { class: "quiet small" }, `${MOST_SHOWN} of ${columns.length} columns; all of them are listed below.`) : null);
 }
 
 // Signs and words among the shares, and what each of them is to stand for.

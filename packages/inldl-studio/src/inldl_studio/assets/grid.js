@@ -78,7 +78,9 @@ export class Grid {
       button("‹", () => this.jump(-1), { "aria-label": "Previous doubtful cell", title: "Previous doubtful cell" }),
       this.where = make("span", { role: "status" }, "Doubtful cells"),
       button("›", () => this.jump(1), { "aria-label": "Next doubtful cell", title: "Next doubtful cell" }));
-    return make("div", { class: "grid-tools" }, find, only, this.doubt, this.count);
+    this.freeze = select([["1", "Row numbers stay in sight"], ["2", "Row numbers and names stay"], ["3", "All up to the chosen column stay"]],
+      matchMedia("(max-width: 40rem)").matches ? "1" : "2", () => { this.stays = this.active.column + 1; this.columns(); this.lines.clear(); this.paint(); }, { "aria-label": "Which columns stay in sight" });
+    return make("div", { class: "grid-tools" }, find, only, this.freeze, this.doubt, this.count);
   }
 
   legend() {
@@ -144,11 +146,23 @@ export class Grid {
     const order = sorted ? (down ? "descending" : "ascending") : "none";
     const text = column.kind === "number" ? button("Row", () => this.ask({ sort: "", down: "" }), { title: "As in the file" }) : button(column.short ?? column.name, () => this.sort(column.name), { title: `${column.name}: sort by it`, "aria-label": column.name });
     const drawn = column.kind === "label" && headings(this.facts.histograms?.[column.at], column.name);
-    return make("div", { role: "columnheader", class: `cell ${column.kind} ${this.sticky(at)}`, "aria-sort": order, "aria-colindex": at + 1 }, text, drawn || null);
+    return this.placed(at, make("div", { role: "columnheader", class: `cell ${column.kind} ${this.sticky(at)}`, "aria-sort": order, "aria-colindex": at + 1 }, text, drawn || null));
+  }
+
+  // How many columns stay in sight when the table is scrolled to the side.
+  get frozen() {
+    return { 1: 1, 2: 1 + Math.min(1, this.facts.ids.length), 3: this.stays }[this.freeze.value];
   }
 
   sticky(at) {
-    return at === 0 ? "first" : at === 1 && this.facts.ids.length ? "second" : "";
+    return at < this.frozen ? "frozen" : "";
+  }
+
+  // A column that stays begins behind those before it.
+  placed(at, made) {
+    const widths = this.shown.slice(0, at).map(({ kind }) => `var(--${kind})`);
+    if (at < this.frozen) made.style.left = `calc(${["0px", ...widths].join(" + ")})`;
+    return made;
   }
 
   sort(name) {
@@ -229,7 +243,7 @@ export class Grid {
 
   drawn(column, at, position, data) {
     const attributes = { role: column.kind === "number" ? "rowheader" : "gridcell", class: `cell ${column.kind} ${this.sticky(at)}`, "data-position": position, "data-column": at, "aria-colindex": at + 1, tabindex: -1 };
-    const made = make("div", attributes);
+    const made = this.placed(at, make("div", attributes));
     if (!data) return made;
     if (column.kind === "number") made.textContent = data.row + 1;
     if (column.kind === "other") made.textContent = data.texts[column.at];
@@ -312,6 +326,7 @@ export class Grid {
     if (!cell || this.editor.input) return;
     this.active = { row: +cell.dataset.position, column: +cell.dataset.column };
     this.mark(cell);
+    this.chosen.show();
     this.onrow?.(this.rowOf(cell));
   }
 
@@ -362,9 +377,9 @@ export class Grid {
   }
 
   reveal(cell) {
-    const fixed = [...this.head.querySelectorAll(".first, .second")].reduce((sum, each) => sum + (getComputedStyle(each).position === "sticky" ? each.offsetWidth : 0), 0);
+    const fixed = [...this.head.querySelectorAll(".frozen")].reduce((sum, each) => sum + (getComputedStyle(each).position === "sticky" ? each.offsetWidth : 0), 0);
     const left = cell.offsetLeft;
-    if (cell.matches(".first, .second")) return;
+    if (cell.matches(".frozen")) return;
     if (left < this.view.scrollLeft + fixed) this.view.scrollLeft = left - fixed;
     else if (left + cell.offsetWidth > this.view.scrollLeft + this.view.clientWidth) this.view.scrollLeft = left + cell.offsetWidth - this.view.clientWidth;
   }
@@ -386,15 +401,11 @@ export class Grid {
     if (moves[event.key]) action = () => this.move(...moves[event.key]);
     else if (event.key === "Enter" || event.key === "F2") action = () => this.editor.open(cell);
     else if (/^[0-9.,]$/.test(event.key) && !all) action = () => this.editor.open(cell, event.key);
-    else if (event.key === "Delete" || event.key === "Backspace") action = () => this.chosen.takeBack();
+    else if (event.key === "Delete" || event.key === "Backspace") action = () => this.chosen.makeMissing();
     if (!action) return;
     event.preventDefault();
     if (moves[event.key]) this.chosen.clear();
     action();
-  }
-
-  put(row, label, text, seen) {
-    return this.editor.put({ cells: [[row, label, text]], what: "Answered" }, seen);
   }
 
   // Fetches what is in sight again.

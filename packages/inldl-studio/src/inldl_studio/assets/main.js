@@ -253,6 +253,15 @@ function drawNav() {
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
+// Whoever shares the studio is told so on every screen, and by which name the others know them.
+function tellShared({ people, person }) {
+  const place = document.getElementById("shared");
+  place.hidden = !people.length;
+  const others = people.filter((name) => name !== person);
+  place.textContent = `Shared: you are ${person}`;
+  place.title = others.length ? `${others.join(", ")} can see and change all tables, too.` : "Nobody else has an address.";
+}
+
 let drawing = 0;
 
 async function render(still = false) {
@@ -263,6 +272,7 @@ async function render(still = false) {
     const [state, table] = await Promise.all([request("GET", "state"), request("GET", `tables/${id}`)]);
     if (mine !== drawing) return undefined;
     studio = new Studio(state, table);
+    tellShared(state);
     await settle(studio);
   }
   document.title = `${studio.table.name} – inldl studio`;
@@ -302,7 +312,7 @@ async function home() {
   clearTimeout(timer);
   nav.hidden = true;
   title.textContent = "";
-  await showHome(main);
+  tellShared(await showHome(main));
   main.dataset.view = main.dataset.ready = "home";
 }
 
