@@ -69,11 +69,11 @@ class TotalRows(NamedTuple):
             )
         if len(self.rows):
             use = "; to fill in counts that agree with them, say --column-totals rows"
+            use = use if usable and (self.up >= 0).any() else ""
             notes.append(
                 f"Rows taken for totals or means of others ({len(self.rows)}): "
                 f"{self._places(self.rows.tolist(), where)}. Nothing is learned from them, and the "
-                "file keeps them; if they are rows like the others, say --column-totals none"
-                f"{use if usable and (self.up >= 0).any() else ''}."
+                f"file keeps them; if they are rows like the others, say --column-totals none{use}."
             )
         return notes
 
