@@ -129,6 +129,7 @@ class Degrees:
             number = counted(int(bad.sum()), "such row")
             place = self.where(at[0]) + column
             text = sentence.format(*words, place=place, columns=columns, number=number)
+            text = " ".join([text, *(self._hints(zeros=True) if doubt else ())])
             if self.check:
                 raise ValueError(text)
             self._doubts.append(text)

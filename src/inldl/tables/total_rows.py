@@ -72,8 +72,9 @@ class TotalRows(NamedTuple):
             use = use if usable and (self.up >= 0).any() else ""
             notes.append(
                 f"Rows taken for totals or means of others ({len(self.rows)}): "
-                f"{self._places(self.rows.tolist(), where)}. Nothing is learned from them, and the "
-                f"file keeps them; if they are rows like the others, say --column-totals none{use}."
+                f"{self._places(self.rows.tolist(), where)}. Nothing is learned from them, and "
+                f"the file keeps them; if they are rows like the others, say --column-totals "
+                f"none{use}."
             )
         return notes
 

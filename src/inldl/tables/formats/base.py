@@ -60,6 +60,8 @@ class TableFormat:
 
     kind: str  # its name in `Format`
     layout: tuple[str, ...] = ()  # the options on sheets and on lines to skip that it takes
+    converts = False  # whether its tables can be written to files of other formats
+    convert: Callable[[pd.DataFrame, Path], None] | None = None  # what writes to such a one
     points = False  # whether 1.234 has a decimal point if nothing else shows it
     names: list[str]  # of the columns that can be labels or features
     open: Callable[[], None]
@@ -74,6 +76,7 @@ class TableFormat:
         self.meanings: dict[str, dict[str, Meaning]] = {}  # of signs, by column
         self.seen: dict[tuple[int, Any], Counter] = {}  # by first row and column
         self.notes: list[str] = []  # sentences about what was detected
+        self.asked: list[str] = []  # those of them on numbers that may mean missing
         if options.sheet is not None and "sheet" not in self.layout:
             raise ValueError(
                 f"{path} has no sheets; leave out sheet (--sheet), or name an .xlsx file."
