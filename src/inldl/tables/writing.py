@@ -100,9 +100,9 @@ class TableWriter:
             columns = self._file.columns, filled, [*rest, *self._extra]
             source, suffix = self._file.source, plain_name(self.path).suffix.lower()
             inner = getattr(source, "inner", source)  # of a long table
-            if find_format(self.path) != find_format(self._file.path):
-                write_new = load_format(self.path).write_new
-                inner.convert = partial(write_new, suffix=suffix, like=None)
+            same = find_format(self.path) == find_format(self._file.path)
+            write_new = None if same else load_format(self.path).write_new
+            inner.convert = write_new and partial(write_new, suffix=suffix, like=None)
             self._write = stack.enter_context(source.writer(part, *columns))
             self._stack = stack.pop_all()
         return self

@@ -210,16 +210,15 @@ class TableFormat:
             values[:, j], rows, self.seen[first, j] = parse_cells(cells, form, form.percent, marks)
             for row in rows.tolist():
                 cell = cells.iloc[row]
-                meaning = marks.get(str(cell).strip().lower()) or marks.get(
-                    split_flag(str(cell))[1]
-                )
-                read = meaning.bounds if meaning else read_bounds(str(cell), form)
+                text = str(cell)
+                meaning = marks.get(text.strip().lower()) or marks.get(split_flag(text)[1])
+                read = meaning.bounds if meaning else read_bounds(text, form)
                 if isinstance(read, str):
                     raise ValueError(
-                        f"{self.place(first + row, name)}: {shortened(str(cell))!r} "
+                        f"{self.place(first + row, name)}: {shortened(text)!r} "
                         f"{read or what_is_wrong(cell, form)}"
                     )
-                bounds = bounds or Bounds.none(values.shape, (str(cell).strip(), *read))
+                bounds = bounds or Bounds.none(values.shape, (text.strip(), *read))
                 bounds.limits[:, row, j] = read
         return values, bounds
 
