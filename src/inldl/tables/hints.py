@@ -20,6 +20,7 @@ _NEAR, _NEAR_WHOLE = 0.1, 0.02
 _ALIKE = 0.01  # how far sums of complete rows may lie apart to be one number
 _MIXED = 0.02  # of the whole: rows of another scale sum to it but for that
 _APART = 5  # times as often as numbers of its size: a code stands apart
+_GAP = 0.2  # of the range of all other numbers: one that is so far apart may mean missing
 _LEAST_COUNT = 10  # zeros stand apart from counts that are at least that
 
 
@@ -115,6 +116,23 @@ def notes_on_last_row(piece, place, can_skip) -> list[str]:
         f"{place(piece.size - 1)} has nothing but {shortened(cells[0])!r}, and is read as a row; "
         f"if it is a note, {'say --skip-last 1' if can_skip else 'remove it'}."
     ]
+
+
+def notes_on_features(features) -> list[str]:
+    """Return sentences on numbers of features that may mean missing: far from all others."""
+    notes = []
+    for name, column in features.select_dtypes("number").items():
+        for code in {column.min(), column.max()}:
+            rest = column[(column != code) & column.notna()]
+            size = len(column) - len(rest) - column.isna().sum()
+            if size < _APART or rest.empty or not _CODE.fullmatch(f"{code:.10g}") or not code:
+                continue
+            if np.abs(rest - code).min() >= _GAP * np.ptp(rest) > 0:
+                notes.append(
+                    f"{code:.10g} is in {size:,} cells of {name!r}, far from all other numbers of "
+                    f"the column; {say_missing([code])}."
+                )
+    return notes
 
 
 def notes_on_codes(values, labels) -> list[str]:

@@ -147,11 +147,22 @@ def split_flag(cell: str) -> tuple[str, str]:
 
 def parse_column(cells, signs, *, percent=False) -> np.ndarray | None:
     """Return the numbers of cells, NaN where one is missing; None if a cell is text."""
-    first = (parse_number(cell, signs, percent=percent) for cell in cells[:100])
-    if any(number is None for number in first):
-        return None
-    values, text, _ = parse_cells(cells, signs, percent=percent)
-    return None if len(text) else values
+    for some in (cells[:100], cells):
+        values, text, _ = parse_cells(some, signs, percent=percent)
+        if len(text):
+            return None
+    return values
+
+
+def read_flagged(cells, signs) -> tuple[np.ndarray | None, Counter]:
+    """Return the numbers of cells of which some, but less than half, have flags, and these."""
+    for some in (cells[:100], cells):
+        values, text, seen = parse_cells(some, signs, marks={})
+        flags = Counter({sign: n for sign, n in seen.items() if sign[1] in ("number", "missing")})
+        if len(text) or "0" in {meaning for _, meaning in seen}:
+            return None, Counter()
+    few = 0 < 2 * flags.total() < (~np.isnan(values)).sum()
+    return (values, flags) if few else (None, Counter())
 
 
 def as_words(na: str | Iterable | None) -> tuple[str, ...]:
@@ -364,14 +375,6 @@ _SIGNED = rf"({_DIGITS}(?:{_BLANK}%)?)"
 _BETWEEN = rf"(?:{_BLANK}[-\u2010-\u2015\u2212]{_BLANK}|[ \t\u00a0]+to[ \t\u00a0]+)"
 _BOUND = re.compile(rf"{_BLANK}(<=?|>=?|[≤⩽≥⩾]){_BLANK}{_SIGNED}{_BLANK}")
 _RANGE = re.compile(rf"{_BLANK}{_SIGNED}{_BETWEEN}{_SIGNED}{_BLANK}", re.IGNORECASE)
-_MONTH = "(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*"
-_DAY = re.compile(
-    rf"\s*(?:[0-9]{{1,2}}[-. ]+{_MONTH}|{_MONTH}[-. ]+[0-9]{{1,2}})\s*", re.IGNORECASE
-)
-MADE_DATE = (
-    "a date, which spreadsheets make of cells such as 1-9; format the column as text, and write "
-    "the cell again."
-)
 _PLAIN_SIGNS = {"≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">="}
 
 
@@ -386,8 +389,3 @@ def written_bounds(cell: str) -> tuple[str, ...]:
         return _PLAIN_SIGNS.get(one[1], one[1]), one[2]
     two = _RANGE.fullmatch(cell)
     return ("-", *two.groups()) if two else ()
-
-
-def looks_like_date(cell: str) -> bool:
-    """Return whether a cell is a day and a month, which may once have been 1-9."""
-    return len(cell) <= _WIDEST and _DAY.fullmatch(cell) is not None

@@ -14,7 +14,7 @@ from inldl.tables.assumptions import Rest, Zeros, giving_way, notes_on_largest
 from inldl.tables.columns import as_names
 from inldl.tables.formats import load_format, readable_twice, unpacked
 from inldl.tables.formats.long import Keys, LongTable, long_table_hint
-from inldl.tables.hints import ScaleEvidence, notes_on_last_row
+from inldl.tables.hints import ScaleEvidence, notes_on_features, notes_on_last_row
 from inldl.tables.marks import as_marks, notes_on_signs, questions
 from inldl.tables.numbers import as_words, check_signs
 from inldl.tables.options import SCALE_TITLES, ColumnOptions
@@ -285,7 +285,7 @@ class TableFile:
         if check and problem:
             raise ValueError(problem)
         notes = notes_on_last_row(piece, place, "skip_rows" in self.source.layout)
-        return [*filter(None, [problem]), *notes]
+        return [*filter(None, [problem]), *notes, *notes_on_features(piece.features)]
 
     def _shares(self, piece, where, scale, *, normalize=False, check=True, part=False):
         self.totals.check_scale(scale, normalize, self.format.percent)

@@ -121,6 +121,7 @@ class Degrees:
             number = counted(int(bad.sum()), "such row")
             place = where if label is None else f"{where}, column {label!r}"
             problem = sentence.format(*words, place="", columns=columns, number=number)
+            problem = " ".join([problem, *(self._hints(zeros=True) if doubt else ())])
             if not self.check:
                 self._doubts.append(f"{place}{problem}")
                 return

@@ -1,6 +1,7 @@
 """A table and its pieces: features and degrees, how these are written, and what they sum to."""
 
 import datetime
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -11,12 +12,20 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from inldl.rows.partial import PartialRows
-from inldl.tables.numbers import MADE_DATE, looks_like_date, parse_number, written_bounds
+from inldl.tables.numbers import parse_number, written_bounds
 from inldl.text import counted
 
 WHOLE = {"fraction": 1.0, "percent": 100.0}  # what the degrees of a row sum to in the file
 SCALE_NAMES = {"fraction": "fractions", "percent": "percentages", "count": "counts"}
 SEVERAL_ROWS = 3  # that show a pattern
+_MONTH = "(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*"
+_DAY = re.compile(
+    rf"\s*(?:[0-9]{{1,2}}[-. ]+{_MONTH}|{_MONTH}[-. ]+[0-9]{{1,2}})\s*", re.IGNORECASE
+)
+_MADE_DATE = (
+    "a date, which spreadsheets make of cells such as 1-9; format the column as text, and write "
+    "the cell again."
+)
 _SIGNS = "write all degrees with the sign, or all without it."
 _ADVICE = (
     "correct it, say with --na that it means missing or with --mark what it stands for (na=[...] "
@@ -109,8 +118,8 @@ def read_bounds(cell, signs) -> tuple[float, float, bool] | str:
     If a cell holds no bounds, the problem is returned as a text that follows the cell, or "" if it
     is not even like one.
     """
-    if looks_like_date(cell):
-        return f"looks like {MADE_DATE}"
+    if len(cell) < 64 and _DAY.fullmatch(cell):
+        return f"looks like {_MADE_DATE}"
     sign, *texts = written_bounds(cell) or ("",)
     signed = [text.endswith("%") for text in texts]
     # One percent sign is enough for both numbers of 5-10%.
@@ -135,7 +144,7 @@ def read_bounds(cell, signs) -> tuple[float, float, bool] | str:
 def what_is_wrong(cell, signs) -> str:
     """Return what to say of a cell among degrees that holds neither a number nor bounds."""
     if isinstance(cell, datetime.date):
-        return f"is not a number; it is {MADE_DATE}"
+        return f"is not a number; it is {_MADE_DATE}"
     text, plain = str(cell), replace(signs, percent=False)
     known = parse_number(text, plain) is not None or read_bounds(text, plain)
     if signs.percent and known:

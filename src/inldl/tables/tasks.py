@@ -22,7 +22,7 @@ from inldl.tables.results import Evaluation, FitResult, WriteResult
 from inldl.tables.selection import NONE
 from inldl.tables.table import whole_of
 from inldl.tables.table_rows import TrainingRows
-from inldl.tables.writing import TableWriter
+from inldl.tables.writing import TableWriter, notes_on_format
 from inldl.text import listed
 
 LEARNED_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
@@ -185,7 +185,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
     counts = n_rows, n_rows * len(labels), 0, n_rows
-    notes += _notes_on_unfamiliar(unfamiliar)
+    notes += [*_notes_on_unfamiliar(unfamiliar), *notes_on_format(file, path)]
     if (unseen := getattr(model, "unseen_", np.zeros(1, bool))).any():
         which = listed(repr(labels[j]) for j in np.flatnonzero(unseen))
         notes.append(f"No share of {which} was known in the fit: its predictions are guesses.")

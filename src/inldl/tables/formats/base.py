@@ -26,6 +26,7 @@ from inldl.tables.numbers import (
     is_hole,
     parse_cells,
     parse_column,
+    read_flagged,
     split_flag,
     without_numbers,
 )
@@ -60,6 +61,8 @@ class TableFormat:
 
     kind: str  # its name in `Format`
     layout: tuple[str, ...] = ()  # the options on sheets and on lines to skip that it takes
+    converts = False  # whether its tables can be written to files of other formats
+    convert: Callable[[pd.DataFrame, Path], None] | None = None  # what writes to such a one
     points = False  # whether 1.234 has a decimal point if nothing else shows it
     names: list[str]  # of the columns that can be labels or features
     open: Callable[[], None]
@@ -72,8 +75,9 @@ class TableFormat:
         self.format = Format(self.kind, na=tuple(options.na or ()))
         self.marks: dict[str, Meaning] = dict(options.mark or {})  # type: ignore[arg-type]
         self.meanings: dict[str, dict[str, Meaning]] = {}  # of signs, by column
-        self.seen: dict[tuple[int, int], Counter] = {}  # in them, by first row and column
+        self.seen: dict[tuple[int, Any], Counter] = {}  # by first row and column
         self.notes: list[str] = []  # sentences about what was detected
+        self.asked: list[str] = []  # those of them on numbers that may mean missing
         if options.sheet is not None and "sheet" not in self.layout:
             raise ValueError(
                 f"{path} has no sheets; leave out sheet (--sheet), or name an .xlsx file."
@@ -186,7 +190,9 @@ class TableFormat:
             cells = self.cells(block, {*labels, *features} - numbers.keys())
             values, bounds = self._degrees(labels, {**numbers, **cells}, row, block.size)
             columns = {
-                name: self._feature(name, cells[name], text) if name in cells else numbers[name]
+                name: self._feature(name, cells[name], text, row)
+                if name in cells
+                else numbers[name]
                 for name in features
             }
             frame = pd.DataFrame(columns, range(block.size))
@@ -205,23 +211,27 @@ class TableFormat:
             values[:, j], rows, self.seen[first, j] = parse_cells(cells, form, form.percent, marks)
             for row in rows.tolist():
                 cell = cells.iloc[row]
-                word, flag = str(cell).strip().lower(), split_flag(str(cell))[1]
-                meaning = marks.get(word) or marks.get(flag)
-                read = meaning.bounds if meaning else read_bounds(str(cell), form)
+                text = str(cell)
+                meaning = marks.get(text.strip().lower()) or marks.get(split_flag(text)[1])
+                read = meaning.bounds if meaning else read_bounds(text, form)
                 if isinstance(read, str):
-                    place, said = self.place(first + row, name), shortened(str(cell))
+                    place, said = self.place(first + row, name), shortened(text)
                     what = {"at": self.where(first + row), "column": name, "word": said}
                     problem = f"{said!r} {read or what_is_wrong(cell, form)}"
                     raise DataError("{place}: {problem}", place=place, problem=problem, **what)
-                bounds = bounds or Bounds.none(values.shape, (str(cell).strip(), *read))
+                bounds = bounds or Bounds.none(values.shape, (text.strip(), *read))
                 bounds.limits[:, row, j] = read
         return values, bounds
 
-    def _feature(self, name, cells, text):
+    def _feature(self, name, cells, text, first):
         """Return a column: numbers, which may all have percent signs, or what else it holds."""
-        if name not in text and self._may_be_numbers(name):
-            for percent in (False, True):
-                found = parse_column(cells, self.format, percent=percent)
+        if name not in text:
+            written = self._may_be_numbers(name)
+            for percent in (False, True) if written else ():
+                if (found := parse_column(cells, self.format, percent=percent)) is not None:
+                    return found
+            if written or any(type(cell) in (int, float) and cell == cell for cell in cells[:100]):
+                found, self.seen[first, name] = read_flagged(cells, self.format)
                 if found is not None:
                     return found
         words = {"", *(word.lower() for word in self.format.na)}
@@ -339,18 +349,13 @@ def n_note_rows(rows, width) -> int:
     return found
 
 
-def title_note(number, what) -> str:
-    """Return a note on rows above the header."""
-    if number == 1:
-        return f"The first {what} is above the header and was skipped."
-    return f"The first {number} {what}s are above the header and were skipped."
-
-
-def footnote_note(number, what) -> str:
-    """Return a note on rows below the table."""
-    if number == 1:
-        return f"The last {what} is a note below the table and was skipped."
-    return f"The last {number} {what}s are notes below the table and were skipped."
+def skipped_note(number, what, *, above) -> str:
+    """Return a note on rows above the header, or below the table."""
+    one = number == 1
+    rows, kind = what if one else f"{number} {what}s", "a note" if one else "notes"
+    where = "above the header" if above else f"{kind} below the table"
+    which, verbs = "first" if above else "last", ("is", "was") if one else ("are", "were")
+    return f"The {which} {rows} {verbs[0]} {where} and {verbs[1]} skipped."
 
 
 def usual_width(rows) -> int:
