@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from inldl.solvers.softmax import Features
-from inldl_paper.solvers.maximum_entropy import CrossEntropy, minimise_cross_entropy
+from inldl_paper.solvers.maximum_entropy import CrossEntropy, Features, minimise_cross_entropy
 
 
 def make(n=30, k=4, C=3, seed=0, holes=0.4):

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from inldl.solvers.softmax import Features
 from inldl_paper.solvers import maximum_entropy
 from inldl_paper.solvers.maximum_entropy import (
     FLOOR,
     CrossEntropy,
+    Features,
     Scaling,
     cut,
     interpolation,
