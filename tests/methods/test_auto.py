@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 from inldl import AutoInLDL, TableModel, WInLDL, evaluate, hide
@@ -145,6 +146,15 @@ def test_verbose_says_what_is_done(capsys):
     assert len(lines) == 8
 
 
+def test_members_of_one_class_have_numbers_and_estimators_of_distributions_learn_all_labels():
+    X, y, _ = curved(100)
+    model = AutoInLDL([Ridge(), Ridge(alpha=3.0), WInLDL(ridge=1.0)], random_state=0).fit(X, y)
+    assert {"Ridge-1", "Ridge-2", "WInLDL"} < set(model.report_.members)
+    alone = AutoInLDL([WInLDL(ridge=1.0)], random_state=0).fit(X, y)
+    assert alone.weights_["WInLDL"] > 0.3
+    assert isinstance(alone.members_["WInLDL"].models_[0], WInLDL)
+
+
 def test_regressors_are_members_too():
     X, y, _truth = curved(150)
     y[:, 1] = np.where(np.arange(150) == 7, y[:, 1], np.nan)  # in most folds without a degree
@@ -156,7 +166,7 @@ def test_regressors_are_members_too():
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     alone = AutoInLDL(KNeighborsRegressor(3), random_state=0).fit(X, y)
     assert list(alone.members_) == ["KNeighborsRegressor"]
-    for wrong in ((KNeighborsRegressor(), KNeighborsRegressor()), (3,), KNeighborsRegressor):
+    for wrong in (("forest", "forest"), (3,), KNeighborsRegressor):
         with pytest.raises(ValueError, match="and regressors, each once, got"):
             AutoInLDL(wrong).fit(X, y)
 

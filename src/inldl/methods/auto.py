@@ -252,10 +252,15 @@ class AutoInLDL(KernelDistributionEstimator):
         return made | {name: OwnRegressor(each, **shared) for name, each in others.items()}
 
     def _given(self):
-        """Return what `members` has, by name; regressors by that of their class."""
+        """Return what `members` has, by name; regressors by that of their class, and a number."""
         many = isinstance(self.members, (list, tuple))
         given = list(self.members) if many else [self.members]
-        named = {e if isinstance(e, str) else type(e).__name__: e for e in given}
+        names = [each if isinstance(each, str) else type(each).__name__ for each in given]
+        twins = {name: iter(range(1, 1 + names.count(name))) for name in names}
+        named = {
+            name if each is name or names.count(name) == 1 else f"{name}-{next(twins[name])}": each
+            for name, each in zip(names, given, strict=True)
+        }
         return named if len(named) == len(given) else {}
 
     def _names(self):

@@ -298,10 +298,13 @@ class OwnRegressor(KernelDistributionEstimator):
         for seed, train, test, weights in data.folds():
             y = data.y[train]
             y[:, np.isnan(y).all(axis=0)] = 1 / y.shape[1]  # of which nothing is known here
-            model = RegressorLDL(clone(self.regressor), n_jobs=self.n_jobs)
+            model = clone(self.regressor)
+            if not hasattr(model, "complete"):  # then it learns one label at a time
+                model = RegressorLDL(model, n_jobs=self.n_jobs)
             free = [key for key, value in model.get_params().items() if value is None]
             seeds = {key: seed for key in free if key.split("__")[-1] == "random_state"}
-            model.set_params(**seeds).fit(data.dense[train], y, sample_weight=weights)
+            own = {} if weights is None else {"sample_weight": weights}
+            model.set_params(**seeds).fit(data.dense[train], y, **own)
             self.models_.append(model)
             self.held_out_[test] = model.predict(data.dense[test])
 
