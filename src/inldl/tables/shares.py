@@ -8,6 +8,7 @@ from inldl.rows.aggregates import Counts
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
 from inldl.tables.assumptions import (
+    BOUNDS_OF_COUNTS,
     FORGOTTEN,
     NOTHING_KNOWN,
     WITHOUT_TOTALS,
@@ -187,9 +188,11 @@ class Degrees:
                 "unknown, and the shares are those of the other counts."
             )
         sums = np.nansum(counts, axis=1)
-        bare = holes.all(axis=1) if self._columns.unknown else sums == 0
-        self._refuse(bare & holes.all(axis=1), NOTHING_KNOWN)
+        bare = (sums == 0) & ~(holes.any(axis=1) & self._columns.unknown)
+        self._refuse((bare | self._columns.unknown) & holes.all(axis=1), NOTHING_KNOWN)
         self._refuse_zero_sums(np.where(bare, sums, 1))
+        if self._columns.unknown and self._piece.bounds is not None:
+            self._refuse(self._piece.bounds.given(), BOUNDS_OF_COUNTS)
         sums = np.where(sums == 0, 1, sums)
         return self.values / sums[:, None], sums
 
