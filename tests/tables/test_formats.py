@@ -224,7 +224,7 @@ def test_errors_say_where_in_one_sentence(path, frame):
     place = r"^(Line 72|Row 71 below the header|Row 72 of the sheet), column 'fear'"
     with pytest.raises(ValueError, match=f"{place}: 'much' is not a number") as caught:
         list(opened(path).pieces())
-    assert str(caught.value).endswith("leave the cell empty if the degree is unknown.")
+    assert str(caught.value).endswith("leave the cell empty if the share is unknown.")
     assert "\n" not in str(caught.value)
 
 

@@ -193,3 +193,15 @@ def test_long_tables_have_totals_and_sums(tmp_path):
     np.testing.assert_allclose(table.y, [[0.5, 0.4, 0.1], [0.75, NAN, NAN]])
     np.testing.assert_allclose(table.known.sums, [[NAN], [0.25]])
     assert table.known.upper[1, 1] == 4 / 12
+
+
+def test_without_totals_bounds_and_rows_of_zeros_are_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,a,b\n1,40,60\n2,<5,70\n3,30,\n")
+    with pytest.raises(ValueError, match=r"Line 3, column 'a': a count has bounds.*--total none"):
+        read_table(path, "a,b", total="none")
+    path.write_text("x,a,b\n1,40,60\n2,0,0\n3,30,\n")
+    with pytest.raises(ValueError, match=r"Line 3: the shares .* sum to 0"):
+        read_table(path, "a,b", total="none")
+    path.write_text("x,a,b\n1,40,60\n2,0,\n3,30,\n")
+    assert len(read_table(path, "a,b", total="none").y) == 3

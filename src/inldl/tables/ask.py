@@ -18,8 +18,8 @@ from inldl.tables.filled_rows import RowsToFill
 from inldl.tables.model import TableModel
 
 ASKING = (
-    "Only ratios of shares are known (--ratios), so nobody can say what an answer would be worth. "
-    "Questions need a table of shares."
+    "Only ratios of shares are known (--ratios, --total none), so nobody can say what an answer "
+    "would be worth. Questions need a table of shares."
 )
 
 

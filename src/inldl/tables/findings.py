@@ -139,7 +139,7 @@ def _words(n_rows, hidden, expected, lower, upper, p_value, settled, unit):
         rows = "the one row" if n_rows == 1 else f"{settled:.0%} of the rows"
         return "zeros", (
             f"Missing shares seem to be zeros: in {rows} with missing shares "
-            f"the known ones already sum to {'100%' if unit else '1'}."
+            "the known ones already sum to the whole."
         )
     if p_value >= LEVEL:
         if (upper - lower) / 2 > expected / 2:

@@ -42,8 +42,8 @@ FLAGS = {
 NOT_APPLICABLE = "z"
 _LETTERS = f"[{''.join(FLAGS)}]"
 _FLAG = re.compile(
-    rf"(.*[\d.%:…–—-]) ?({_LETTERS}{{1,2}}|[*†‡§#¹²³⁰⁴-⁹]+\)?|(?<= )\d\d?\)"
-    rf"|\((?:\w|\d\d)\)|\[\w{{1,4}}\])|()(\[{_LETTERS}\])|\((.*\d%?)(\))",
+    rf"(.*[\d.%:…–—-]) ?({_LETTERS}{{1,2}}|[*†‡§#¹²³⁰⁴-⁹⁽⁾]+\)?|(?<= )\d\d?\)"
+    rf"|\((?:\w|\d\d)\)|\[\w{{1,4}}(?: \d\d?)?\])|()(\[{_LETTERS}\])|[(\[](.*\d%?)([)\]])",
     re.IGNORECASE,
 )
 DECIMALS = 10  # of the numbers that are written, at most
@@ -127,13 +127,21 @@ def parse_cells(cells, signs, percent=False, marks=None) -> tuple[np.ndarray, np
 
 def _read_flag(cell, signs, percent, marks):
     """Return the number of a cell with a flag, the flag and its meaning; (None, "", None) else."""
-    rest, flag = split_flag(cell)
+    rest, flag, meaning = flag_of(cell, marks)
     hole = flag and is_hole(rest)
     number = np.nan if hole else parse_number(rest, signs, percent=percent) if flag else None
     if number is None:
         return None, "", None
     what = "number" if not hole else "0" if flag.strip("[]") == NOT_APPLICABLE else "missing"
-    return 0.0 if what == "0" else number, flag, marks.get(flag, what)
+    return 0.0 if what == "0" else number, flag, meaning or what
+
+
+def flag_of(cell, marks) -> tuple[str, str, Any]:
+    """Return a cell without its flag, the flag, which may be one of the marks, and its meaning."""
+    rest, flag = split_flag(cell)
+    if not flag and (flag := next(filter(cell.strip().lower().endswith, marks), "")):
+        rest = cell.strip()[: -len(flag)].rstrip()
+    return rest, flag, marks.get(flag) or marks.get(flag.strip("()[]"))
 
 
 def split_flag(cell: str) -> tuple[str, str]:
@@ -142,7 +150,7 @@ def split_flag(cell: str) -> tuple[str, str]:
     if found is None:
         return cell, ""
     rest, flag = (part for part in found.groups() if part is not None)
-    return rest.rstrip(), "()" if flag == ")" else flag.lower()
+    return rest.rstrip(), {")": "()", "]": "[]"}.get(flag, flag.lower())
 
 
 def parse_column(cells, signs, *, percent=False) -> np.ndarray | None:

@@ -182,9 +182,12 @@ class Degrees:
                 "unknown, and the shares are those of the other counts."
             )
         sums = np.nansum(counts, axis=1)
-        bare = holes.all(axis=1) if self._columns.unknown else sums == 0
-        self._refuse(bare & holes.all(axis=1), assumptions.NOTHING_KNOWN)
+        unknown = self._columns.unknown
+        bare = (sums == 0) & ~(holes.any(axis=1) & unknown)
+        self._refuse((bare | unknown) & holes.all(axis=1), assumptions.NOTHING_KNOWN)
         self._refuse_zero_sums(np.where(bare, sums, 1))
+        if unknown and self._piece.bounds is not None:
+            self._refuse(self._piece.bounds.given(), assumptions.BOUNDS_OF_COUNTS)
         sums = np.where(sums == 0, 1, sums)
         return self.values / sums[:, None], sums
 

@@ -26,10 +26,10 @@ _MADE_DATE = (
     "a date, which spreadsheets make of cells such as 1-9; format the column as text, and write "
     "the cell again."
 )
-_SIGNS = "write all degrees with the sign, or all without it."
+_SIGNS = "write all shares with the sign, or all without it."
 _ADVICE = (
     "correct it, say with --na that it means missing or with --mark what it stands for (na=[...] "
-    "and mark={...} in Python), or leave the cell empty if the degree is unknown."
+    "and mark={...} in Python), or leave the cell empty if the share is unknown."
 )
 
 
@@ -148,9 +148,9 @@ def what_is_wrong(cell, signs) -> str:
     text, plain = str(cell), replace(signs, percent=False)
     known = parse_number(text, plain) is not None or read_bounds(text, plain)
     if signs.percent and known:
-        return f"has no percent sign, but other degrees have one; {_SIGNS}"
+        return f"has no percent sign, but other shares have one; {_SIGNS}"
     if not signs.percent and text.rstrip().endswith("%"):
-        return f"has a percent sign, but other degrees have none; {_SIGNS}"
+        return f"has a percent sign, but other shares have none; {_SIGNS}"
     return f"is not a number with the decimal sign {signs.decimal!r}; {_ADVICE}"
 
 

@@ -167,7 +167,8 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + interval_names(labels, coverage)
     total, notes = _total_of(file, model)
-    ids, n_rows, unfamiliar = table_rows.id_columns(file, model), 0, np.zeros(4, int)
+    ids, unfamiliar = table_rows.id_columns(file, model), np.zeros(4, int)
+    n_rows = n_bare = 0
     shown = results.ShownRows(file, labels, whole, ids)
     others = [*ids, *([total] if isinstance(total, str) else [])]
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
@@ -183,7 +184,8 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted, ends)
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
-            n_rows += piece.size
+            n_rows, n_bare = n_rows + piece.size, n_bare + int(np.isnan(units).sum())
+    notes += [f"Rows without a total, which get no counts: {n_bare:,}."] if n_bare else []
     counts = n_rows, n_rows * len(labels), 0, n_rows
     notes += [*_notes_on_unfamiliar(unfamiliar), *notes_on_format(file, path)]
     if (unseen := getattr(model, "unseen_", np.zeros(1, bool))).any():

@@ -23,11 +23,11 @@ from inldl.tables.marks import Meaning, meanings_of
 from inldl.tables.numbers import (
     SignEvidence,
     find_signs,
+    flag_of,
     is_hole,
     parse_cells,
     parse_column,
     read_flagged,
-    split_flag,
     without_numbers,
 )
 from inldl.tables.options import FileOptions
@@ -212,7 +212,7 @@ class TableFormat:
             for row in rows.tolist():
                 cell = cells.iloc[row]
                 text = str(cell)
-                meaning = marks.get(text.strip().lower()) or marks.get(split_flag(text)[1])
+                meaning = marks.get(text.strip().lower()) or flag_of(text, marks)[2]
                 read = meaning.bounds if meaning else read_bounds(text, form)
                 if isinstance(read, str):
                     place, said = self.place(first + row, name), shortened(text)
