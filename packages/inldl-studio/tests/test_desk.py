@@ -273,6 +273,11 @@ def test_odd_requests_are_refused_in_a_sentence(studio, table, body, capfd):
     assert "Traceback" not in capfd.readouterr().err
 
 
+def test_a_table_that_was_not_completed_has_no_script(studio, table):
+    status, answer = studio.ask("GET", f"tables/{table['id']}/commands.txt")
+    assert (status, answer["error"]) == (400, "Complete the table first.")
+
+
 def test_windows_are_asked_for_with_numbers(studio, table):
     base = f"tables/{table['id']}/runs/{table['run']}/rows"
     found = studio.good("GET", f"{base}?first=1&count=1&sort=a&down=1")

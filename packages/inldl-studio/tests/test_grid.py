@@ -51,6 +51,14 @@ def test_rows_come_as_they_are(grid):
     json.dumps(rows, allow_nan=False)
 
 
+def test_known_shares_have_the_decimals_of_the_file(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n81.1,18.9\n25.0,75.0\n")
+    write_grid(tmp_path, TableFile(tmp_path / "t.csv", ["a", "b"]), "percent")
+    grid = Grid(tmp_path)
+    shown = [[cell[0] for cell in row["cells"]] for row in grid.window(grid.order(), 0, 2, {})]
+    assert shown == [["81.1", "18.9"], ["25.0", "75.0"]]
+
+
 def test_edits_lie_over_the_rows(grid):
     cells = grid.window(grid.order(), 1, 1, {1: {"a": (0.25, "Ada")}})[0]["cells"]
     assert cells[0] == ["0.25", EDITED, 0.25, "", "Ada"]

@@ -17,6 +17,7 @@ WINDOW_ROWS = 500  # of a window
 ORDERS = 8  # that are kept: the next window of the same is at hand
 MOST_OTHERS = 40  # columns that are shown with the labels
 LONGEST_CELL = 120  # characters of a cell
+MOST_READ, MOST_DECIMALS = 5_000, 6  # rows that tell how shares are written; of their decimals
 BARS, MOST_DRAWN = 12, 60  # of small histograms: bars, and labels
 DOUBTFUL = 1000  # cells to jump between
 KNOWN, FILLED, MISSING, EDITED, EMPTIED = range(5)  # what a cell is; the last was made missing
@@ -130,9 +131,18 @@ class Grid:
         if kind != KNOWN and low is not None and low == low:
             ends = [f"{low:{form}}" if low == high else f"{low:{form}} to {high:{form}}"]
         ends += [""] * (not ends) + [who] if kind == EMPTIED else []
-        if kind == KNOWN:  # as it is written in the file
-            form = ".10g" if shown >= 1e6 else ".6g"
+        form = self._known_form if kind == KNOWN else form
         return [format(shown, form), kind, shown / whole, *ends]
+
+    @cached_property
+    def _known_form(self):
+        """Return the format of known shares: with the decimals that they have in the file."""
+        known = np.asarray(self.before[:MOST_READ])
+        known = known[~np.isnan(known)]
+        for decimals in range(MOST_DECIMALS + 1):
+            if np.allclose(known, np.round(known, decimals), rtol=0, atol=1e-9):
+                return f".{decimals}f"
+        return ".6g"
 
     @cached_property
     def histograms(self) -> list[list[list[int]]] | None:

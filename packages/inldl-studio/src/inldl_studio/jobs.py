@@ -13,6 +13,7 @@ from subprocess import TimeoutExpired
 from typing import Any, TextIO
 
 from inldl.processes import READY, end_process, own_output, received, start_process
+from inldl_studio.remaining import Clock
 
 Run = dict[str, Any]  # as `Workspace` keeps it
 RUNNING_JOBS = 4  # that work at the same time
@@ -81,7 +82,12 @@ class Jobs:
         if job is None or job.run["table"] != table_id:
             return self.known(self._workspace.run(table_id, run_id))
         seconds = time.monotonic() - job.since
-        return {**job.run, "progress": job.progress, "seconds": seconds, "left": job.left(seconds)}
+        return {
+            **job.run,
+            "progress": job.progress,
+            "seconds": seconds,
+            "left": job.clock.left(seconds),
+        }
 
     def known(self, run) -> Run:
         """Return how a run ended, also if that could not be written."""
@@ -120,7 +126,7 @@ class Jobs:
                 if "status" in said:
                     status, error, about = said["status"], said["error"], said.get("about")
                     break
-                job.progress = said
+                job.hear(said)
         except (OSError, ValueError):  # it has died, perhaps in the middle of a line
             status = "died"
         if status == "died":
@@ -161,12 +167,12 @@ class _RunningJob:
         self.run, self.process, self.task = run, process, task
         self.progress, self.since = STARTING, time.monotonic()
         self.stopped, self.ended = "", threading.Event()
+        self.clock = Clock(run["kind"], run["settings"].get("method", "auto"))
 
-    def left(self, seconds: float) -> float | None:
-        """Return about how many seconds are left of the step, if that is known by now."""
-        share = self.progress["share"]
-        spent = seconds - self.progress.get("began", 0)
-        return None if not share or share < 0.02 or spent < 1 else spent * (1 - share) / share
+    def hear(self, progress: dict[str, Any]) -> None:
+        """Note how far the work is."""
+        self.progress = progress
+        self.clock.hear(progress, time.monotonic() - self.since)
 
     def stop(self, why: str) -> None:
         """End the process, and wait until its run was kept."""
@@ -188,14 +194,13 @@ class ProgressLines:
     """Sends lines of JSON about how far the work is."""
 
     def __init__(self, out: TextIO) -> None:
-        self._out, self._last, self._since = out, 0.0, time.monotonic()
+        self._out, self._last = out, 0.0
         self.state: dict[str, Any] = dict(STARTING)
 
     def step(self, text: str, steps: int | None = None) -> None:
         """Say that the next of so many `steps` begins."""
         step, steps = self.state["step"] + 1, steps or self.state["steps"]
         self.state |= {"text": text, "detail": "", "share": None, "step": step, "steps": steps}
-        self.state["began"] = time.monotonic() - self._since
         self._send()
 
     def detail(self, text: str, share: float | None = None) -> None:

@@ -28,7 +28,7 @@ export class Grid {
     this.view.append(this.head, this.space, this.rows);
     this.element = make("div", { class: "grid-box" }, this.toolbar(), this.chosen.bar, this.view, this.legend(), this.tip, this.said);
     this.listen();
-    new ResizeObserver(() => this.draw()).observe(this.view);
+    new ResizeObserver(() => { if (this.shown) this.wide(); this.draw(); }).observe(this.view);
   }
 
   listen() {
@@ -135,9 +135,21 @@ export class Grid {
     shortNames(this.shown.filter((each) => each.kind === "label"));
     this.element.classList.toggle("with-histograms", Boolean(this.facts.histograms));
     this.view.setAttribute("aria-colcount", this.shown.length);
+    this.wide();
     const widths = { number: "var(--number)", label: "var(--label)", other: "var(--other)" };
     this.view.style.setProperty("--template", this.shown.map((each) => widths[each.kind]).join(" "));
     this.head.replaceChildren(...this.shown.map((each, at) => this.heading(each, at)));
+  }
+
+  // Columns of shares are as wide as their names, while there is room.
+  wide() {
+    const names = this.shown.filter((each) => each.kind === "label").map((each) => each.short ?? each.name);
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const longest = Math.max(0, ...names.map((name) => name.length)) * 0.52 + 1.4;
+    const room = (this.view.clientWidth || innerWidth) / rem - 13;
+    const width = Math.min(longest, Math.max(6, room / Math.max(1, names.length)), 14);
+    if (width > 6) this.view.style.setProperty("--label", `${width.toFixed(2)}rem`);
+    else this.view.style.removeProperty("--label");
   }
 
   heading(column, at) {

@@ -63,7 +63,7 @@ function showProgress(panel, studio, run) {
   if (doing.textContent !== what) doing.textContent = what;
   if (share === null) bar.removeAttribute("value");
   else bar.value = share;
-  const left = run.left ? `, about ${duration(run.left)} left in this step` : "";
+  const left = run.left ? `, about ${duration(run.left)} left` : "";
   const seconds = `${duration(run.seconds)}${left}`;
   more.textContent = detail ? `${detail} · ${seconds}` : seconds;
 }
