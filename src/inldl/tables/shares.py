@@ -22,6 +22,7 @@ from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE, span
 from inldl.text import counted
 
 _CORRECT = "correct it, or leave the cell empty"
+_ROUNDED_COUNTS = 1e-4  # of a total: sums of large counts may miss it by so much
 ROUNDING = 1e-9  # what a computation may leave of 0
 _NORMALIZE = (
     ", or give normalize=True (--normalize on the command line) to divide each such row by its sum"
@@ -117,7 +118,7 @@ class Degrees:
             words = (fact[at] if isinstance(fact, np.ndarray) else fact for fact in facts)
             where, labels = self.where(at[0]), self.labels
             label = labels[at[1]] if len(at) > 1 else None
-            columns = f"columns {labels[0]!r} to {labels[-1]!r}" if labels else "none"
+            columns = f"columns {labels[0]!r} to {labels[-1]!r}"
             number = counted(int(bad.sum()), "such row")
             place = where if label is None else f"{where}, column {label!r}"
             problem = sentence.format(*words, place="", columns=columns, number=number)
@@ -142,15 +143,11 @@ class Degrees:
 
     def _refuse_codes(self, codes):
         """Refuse numbers that look as if they meant missing: rows do not sum up with them."""
-        cells = np.isin(self.values, codes)
+        cells, names = np.isin(self.values, codes), " and ".join(f"{c:.10g}" for c in codes)
         are, them = ("is", "it") if len(codes) == 1 else ("are", "them")
-        self._refuse(
-            cells,
-            f"{{place}}: {' and '.join(f'{code:.10g}' for code in codes)} {are} in "
-            f"{counted(int(cells.sum()), 'cell')}, and rows do not sum up with {them}; "
-            f"{say_missing(codes)}.",
-            doubt=True,
-        )
+        number = counted(int(cells.sum()), "cell")
+        why = f"{are} in {number}, and rows do not sum up with {them}; {say_missing(codes)}."
+        self._refuse(cells, f"{{place}}: {names} {why}", doubt=True)
 
     def _refuse_zero_sums(self, sums):
         self._refuse(
@@ -205,6 +202,7 @@ class Degrees:
         totals = np.where(np.isnan(totals) | (totals <= 0), np.where(sums > 0, sums, 1), totals)
         gap = self._gap(totals, "count") * totals
         self._refuse_codes(codes_for_missing(self.values, totals, gap))
+        gap = self._rounded_gap(sums, totals, gap, holes, notes)
         several = self._columns.each is not None and (~holes).sum() >= SEVERAL_ROWS
         if several and not np.ptp(sums[~holes]):
             gap = ROUNDING * totals  # rounded numbers would sum to several
@@ -227,6 +225,21 @@ class Degrees:
             return self._shares_of_counts(notes, None)
         rounded = ~holes | (sums > totals)  # what rounding leaves of a sum is no share
         return self.values / np.where(rounded & (sums > 0), sums, totals)[:, None], totals
+
+    def _rounded_gap(self, sums, totals, gap, holes, notes):
+        """Return by how much sums may miss the totals: a little where several large ones do."""
+        known = np.append(self.values[np.isfinite(self.values)], totals)
+        unit = next((each for each in (1000, 100, 10) if not (known % each).any()), 1)
+        off, most = np.abs(sums - totals), unit * (len(self.labels) + 1) / 2
+        near = (off > gap) & (off <= np.minimum(most, _ROUNDED_COUNTS * totals))
+        near &= ~holes | (sums > totals)
+        if near.sum() < (1 if self._part else SEVERAL_ROWS):
+            return gap
+        notes.append(
+            f"Rows whose counts miss their total, as rounded numbers do: {near.sum():,}, by at "
+            f"most {off[near].max():.10g}. They are divided by their sums for learning."
+        )
+        return np.where(near, off, gap)
 
     def _constrained(self, y, whole, scale, notes):
         """Return the rows with their bounds and sums, once these are checked."""
