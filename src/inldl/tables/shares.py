@@ -117,15 +117,11 @@ class Degrees:
         if self.check and bad.any():
             at = tuple(np.argwhere(bad)[0].tolist())
             words = (fact[at] if isinstance(fact, np.ndarray) else fact for fact in facts)
-            where, labels = self.where(at[0]), self.labels
-            label = labels[at[1]] if len(at) > 1 else None
+            labels, column = self.labels, f", column {self.labels[at[1]]!r}" if len(at) > 1 else ""
             columns = f"columns {labels[0]!r} to {labels[-1]!r}" if labels else "none"
             number = counted(int(bad.sum()), "such row")
-            place = where if label is None else f"{where}, column {label!r}"
-            problem = sentence.format(*words, place="", columns=columns, number=number)
-            raise DataError(
-                "{place}{problem}", place=place, problem=problem, at=where, column=label
-            )
+            problem = column + sentence.format(*words, place="", columns=columns, number=number)
+            raise DataError("{place}{problem}", place=self.where(at[0]), problem=problem)
 
     def _refuse_degree(self, bad, problem, advice="correct it, or leave the cell empty"):
         self._refuse(bad, f"{{place}}: the share {{:g}} {problem}; {advice}.", self.values)

@@ -205,10 +205,10 @@ class TableFormat:
                 meaning = marks.get(word) or marks.get(flag)
                 read = meaning.bounds if meaning else read_bounds(str(cell), form)
                 if isinstance(read, str):
-                    place, said = self.place(first + row, name), shortened(str(cell))
-                    what = {"at": self.where(first + row), "column": name, "word": said}
-                    problem = f"{said!r} {read or what_is_wrong(cell, form)}"
-                    raise DataError("{place}: {problem}", place=place, problem=problem, **what)
+                    word, why = shortened(str(cell)), read or what_is_wrong(cell, form)
+                    at = {"place": self.place(first + row, name), "at": self.where(first + row)}
+                    at |= {"column": name, "word": word, "why": why}
+                    raise DataError("{place}: {word!r} {why}", **at)
                 bounds = bounds or Bounds.none(values.shape, (str(cell).strip(), *read))
                 bounds.limits[:, row, j] = read
         return values, bounds
