@@ -53,7 +53,6 @@ class DaskEngine(base.Engine):
         self._homes: dict[int, str] = {}  # the workers of parts
         self._new: set[int] = set()  # parts that have not taken a step
         self._messages: list[bytes] = []
-        self._heard: dict[str, tuple[float, float]] = {}  # from workers
 
     def __exit__(self, *error: object) -> None:
         """Free the memory of the workers, also after Ctrl-C; those that are gone need not know.
@@ -188,7 +187,7 @@ class DaskEngine(base.Engine):
             ) from error
 
     async def _gathered(self, submit: Callable[[], list[Any]], homes: list[str]) -> list[Any]:
-        """Wait for results as long as a worker works of those at their `homes`.
+        """Wait for results as long as a worker works, and says so, of those at their `homes`.
 
         The tasks before are released in the same breath as the new ones are submitted, since the
         client sends only so often. Tasks of which all workers have gone are given up: Dask may
@@ -196,30 +195,22 @@ class DaskEngine(base.Engine):
         """
         futures = self._held = submit()
         results = asyncio.ensure_future(self._client.gather(futures, asynchronous=True))
-        worked = time.monotonic()
+        worked, heard = time.monotonic(), dict[str, float]()
         while not (await asyncio.wait([results], timeout=min(LOOK, self._patience / 4)))[0]:
-            workers = await self._heard_of((await self._client.scheduler.identity())["workers"])
+            workers = (await self._client.scheduler.identity())["workers"]
             waiting = {h for h, future in zip(homes, futures, strict=True) if not future.done()}
-            here = [workers[home] for home in waiting if home in workers]
-            if not waiting or not all(map(_is_paused, here)):
+            here = {home: workers[home] for home in waiting if home in workers}
+            last, heard = heard, {h: w["last_seen"] for h, w in here.items() if not _is_paused(w)}
+            if not waiting or heard.items() - last.items():
                 worked = time.monotonic()
             if (waiting and not here) or time.monotonic() - worked > self._patience:
+                for home in heard:  # they say nothing any more, as a process that was stopped
+                    await self._client.scheduler.unregister(address=home, stimulus_id="silent")
                 results.cancel()
                 await self._client.cancel([f for f in futures if not f.done()], asynchronous=True)
                 finished = [f for f in futures if f.status == "finished"]
                 return await self._client.gather(finished, errors="skip", asynchronous=True)
         return await results
-
-    async def _heard_of(self, workers: dict[str, Any]) -> dict[str, Any]:
-        """Return workers; those that have said nothing for too long are taken off the cluster."""
-        now = time.monotonic()
-        for home, worker in list(workers.items()):
-            last, since = self._heard.get(home, (None, now))
-            self._heard[home] = worker["last_seen"], since if last == worker["last_seen"] else now
-            if now - self._heard[home][1] > self._patience:
-                await self._client.scheduler.unregister(address=home, stimulus_id="silent worker")
-                del workers[home]
-        return workers
 
     def _nobody(self, workers: dict[str, Any]) -> str:
         """Return why the fit cannot go on with these workers, or with none."""

@@ -17,7 +17,7 @@ WINDOW_ROWS = 500  # of a window
 ORDERS = 8  # that are kept: the next window of the same is at hand
 MOST_OTHERS = 40  # columns that are shown with the labels
 LONGEST_CELL = 120  # characters of a cell
-MOST_READ, MOST_DECIMALS = 5_000, 6  # rows that tell how shares are written; of their decimals
+MOST_READ, LONGEST_PART = 5_000, 6  # rows that tell how shares are written; of their decimals
 BARS, MOST_DRAWN = 12, 60  # of small histograms: bars, and labels
 DOUBTFUL = 1000  # cells to jump between
 KNOWN, FILLED, MISSING, EDITED, EMPTIED = range(5)  # what a cell is; the last was made missing
@@ -139,7 +139,7 @@ class Grid:
         """Return the format of known shares: with the decimals that they have in the file."""
         known = np.asarray(self.before[:MOST_READ])
         known = known[~np.isnan(known)]
-        for decimals in range(MOST_DECIMALS + 1):
+        for decimals in range(LONGEST_PART + 1):
             if np.allclose(known, np.round(known, decimals), rtol=0, atol=1e-9):
                 return f".{decimals}f"
         return ".6g"

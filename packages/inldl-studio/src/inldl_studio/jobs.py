@@ -13,7 +13,7 @@ from subprocess import TimeoutExpired
 from typing import Any, TextIO
 
 from inldl.processes import READY, end_process, own_output, received, start_process
-from inldl_studio.remaining import Clock
+from inldl_studio.remaining import TimeLeft
 
 Run = dict[str, Any]  # as `Workspace` keeps it
 RUNNING_JOBS = 4  # that work at the same time
@@ -167,7 +167,7 @@ class _RunningJob:
         self.run, self.process, self.task = run, process, task
         self.progress, self.since = STARTING, time.monotonic()
         self.stopped, self.ended = "", threading.Event()
-        self.clock = Clock(run["kind"], run["settings"].get("method", "auto"))
+        self.clock = TimeLeft(run["kind"], run["settings"].get("method", "auto"))
 
     def hear(self, progress: dict[str, Any]) -> None:
         """Note how far the work is."""

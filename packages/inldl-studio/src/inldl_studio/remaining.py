@@ -18,11 +18,11 @@ REST = [
     ("Filling in", "filling in rows", 36.0), ("Preparing the rows", "", 4.0),
     ("Drawing the report", "", 22.0),
 ]  # fmt: skip
-LEAST = 2.0  # seconds after which something can be said
-FEW = 0.02  # of a part, after which its own speed tells more
+SOONEST = 2.0  # seconds after which something can be said
+MOVED = 0.02  # of a part, after which its own speed tells more
 
 
-class Clock:
+class TimeLeft:
     """Hears how far a piece of work is, and says how long it will take yet."""
 
     def __init__(self, kind: str, method: str = "auto") -> None:
@@ -48,19 +48,19 @@ class Clock:
     def left(self, seconds: float) -> float | None:
         """Return about how many seconds are left, if that is known by now."""
         share = self._progress.get("share")
-        if seconds < LEAST:
+        if seconds < SOONEST:
             return None
         _, since, first = self._begun
-        moved = None if share is None else share - first
-        if not self._parts:  # nothing is known but how fast it is
-            enough = moved is not None and moved > FEW and seconds - since > 1
-            return (seconds - since) * (1 - share) / moved if enough else None
+        rest = None  # of what is counted, from how fast it is
+        if share is not None and share - first > MOVED:
+            rest = (seconds - since) * (1 - share) / (share - first)
+        if not self._parts:
+            return rest if seconds - since > 1 else None
         times = [time for *_, time in self._parts]
         before, own, after = sum(times[: self._at]), times[self._at], sum(times[self._at + 1 :])
         speed = self._since / before if before > 1 else 1.0
         spent = seconds - self._since
-        if self._parts[self._at][1] == "filling in rows" and moved is not None and moved > FEW:
-            rest = (seconds - since) * (1 - share) / moved
+        if self._parts[self._at][1] == "filling in rows" and rest is not None:
             return rest + after * (self._since + spent + rest) / (before + own)
         late = max(speed, spent / own)  # one that takes longer says that all do
         return max(own * late - spent, 0.1 * own * speed) + after * late

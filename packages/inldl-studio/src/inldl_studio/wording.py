@@ -58,7 +58,7 @@ def explained(error: Exception, where: Callable[[int], str], n_rows: int) -> dic
     facts: dict[str, Any] = {}
     if isinstance(error.column or error.label, str):
         facts["label"] = error.column or error.label
-    place = error.facts.get("at", error.row)
+    place = error.facts.get("at", error.facts.get("place", error.row))
     row = error.row if isinstance(error.row, int) else _row_at(place, where, n_rows)
     if row is not None:
         facts["row"], name = row, f"Row {row + 1}"

@@ -231,17 +231,16 @@ def _labels(inspection):
 
 def _map(inspection, observed):
     labels, missing = inspection.labels, inspection.by_label["missing"]
-    if observed is not None:
-        draw = partial(missing_map, observed, labels, missing=missing)
-        caption = "Which shares are known; rows in which the same ones are missing stand together."
-    else:
-        patterns = inspection.patterns
-        cells = [[label not in hidden for label in labels] for hidden in patterns["hidden"]]
-        draw = partial(missing_map, cells, labels, counts=patterns["rows"], missing=missing)
+    cells, counts = observed, None
+    caption = "Which shares are known; rows in which the same ones are missing stand together."
+    if observed is None:
+        hidden, counts = inspection.patterns["hidden"], inspection.patterns["rows"]
+        cells = [[label not in each for label in labels] for each in hidden]
         caption = (
-            f"The {len(patterns)} most frequent sets of missing shares: those of "
-            f"{patterns['rows'].sum():,} of {inspection.n_rows:,} rows."
+            f"The {len(counts)} most frequent sets of missing shares: those of "
+            f"{counts.sum():,} of {inspection.n_rows:,} rows."
         )
+    draw = partial(missing_map, cells, labels, counts=counts, missing=missing)
     return d.picture(draw, f"{caption} Above: how much of each label is missing.", "missing")
 
 

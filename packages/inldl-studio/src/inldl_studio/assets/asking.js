@@ -27,8 +27,10 @@ function drawForm(studio, again) {
   const price = (value) => make("input", { type: "number", min: 0, step: "any", value });
   const [first, more] = [price(1), price("")];
   more.placeholder = "the same";
-  const people = make("input", { type: "text", placeholder: "Ada, Emmy", value: studio.state.people.join(", ") });
-  const twice = make("input", { type: "number", min: 0, step: 1, value: 0 });
+  const people = make("input", { type: "text", placeholder: "Ada, Emmy", value: studio.divided?.people ?? studio.state.people.join(", ") });
+  const twice = make("input", { type: "number", min: 0, step: 1, value: studio.divided?.twice ?? 0 });
+  const keep = () => { studio.divided = { people: people.value, twice: twice.value }; };
+  [people, twice].forEach((each) => each.addEventListener("change", keep));
   const form = make("form", { "aria-label": "Which questions", onsubmit: (event) => { event.preventDefault(); again(); } },
     make("div", { class: "line" }, field("How many to ask for", budget), make("button", { class: "secondary", "data-starts": "ask" }, "List them")),
     make("details", { class: "prices" }, make("summary", {}, "Whole rows and prices"),
