@@ -33,7 +33,6 @@ from inldl.methods import (
 )
 from inldl.methods.boosted import Boosted, NetworkLDL
 from inldl.methods.kernel_features import Columns
-from inldl.solvers.landmark_kernel import KernelSoftmax
 from inldl.tables.model import TableModel
 from inldl_paper.literature import (
     BFGSLDL,
@@ -338,8 +337,7 @@ def test_what_was_learned_from_very_many_rows(tmp_path, monkeypatch):
     X, y, new = uneven()
     monkeypatch.setattr(auto_fitting, "SAMPLE_ROWS", 150)
     monkeypatch.setattr(auto, "is_large", lambda *rows: True)
-    model = AutoInLDL("kernel-softmax", random_state=0).fit(X, y)
-    assert type(model.members_["kernel-softmax"]) is KernelSoftmax
+    model = AutoInLDL(["network", "boosted"], random_state=0, weights="equal").fit(X, y)
     found = run(session(model, tmp_path / "m.onnx"), new)
     np.testing.assert_allclose(found, model.predict(new), rtol=0, atol=1e-5)
 

@@ -76,18 +76,6 @@ def test_start_is_the_mean():
     np.testing.assert_allclose(softmax(V[-1]), expected / expected.sum())
 
 
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-def test_the_curvature_is_the_slope_of_the_gradient(weighted):
-    features, y = problem()
-    rng = np.random.default_rng(1)
-    weights = rng.integers(0, 3, len(y)).astype(float) if weighted else None
-    whole = MaskedSoftmax(features, np.ones(3), y, 0.3, weights)
-    U, direction = rng.normal(size=(2, 4, 4)) / 3
-    low, high = (whole.value_and_gradient(U + step * direction)[1] for step in (-1e-5, 1e-5))
-    found = whole.curvature(U)(direction.ravel()).reshape(U.shape)
-    np.testing.assert_allclose(found, (high - low) / 2e-5, rtol=1e-6, atol=1e-7)
-
-
 def test_eigenbasis():
     features, _ = problem()
     squares, basis = eigenbasis(features)

@@ -137,8 +137,7 @@ class AutoInLDL(KernelDistributionEstimator):
     held_out_rows_ : ndarray of int of shape (m,) or None
         Which rows these are; None if they are all.
     members_ : dict of str to estimator
-        The fitted models that have a weight. What "kernel-softmax" has learned from more than
-        100000 rows is a function of scaled columns, `inldl.solvers.landmark_kernel.KernelSoftmax`.
+        The fitted models that have a weight.
     weights_ : dict of str to float
         The weight of each model, and that of the constant mean; they sum to 1.
     constant_ : ndarray of shape (n_labels,)
@@ -150,11 +149,10 @@ class AutoInLDL(KernelDistributionEstimator):
     -----
     Rows may be in memory, on disk (mapped files from 256 MB on, arrays of Zarr and HDF5) or in
     Dask collections, and stay there. Beyond 100000 rows all choices are made on a random sample of
-    as many, of which a fifth is held out. Then the softmax regression learns from all other rows,
-    with more landmarks if held-out rows gain by it (`inldl.solvers.landmark_kernel`), and the
-    boosted trees and the network from four times as many, as long as that pays; the other members
-    stay those of the sample. Nothing but the sample is used if degrees have bounds, are missing
-    because of their size, or only their ratios are known.
+    as many, of which a fifth is held out. Then the boosted trees and the network learn from four
+    times as many rows, and so on, as long as held-out rows gain by it; the other members stay
+    those of the sample. Nothing but the sample is used if degrees have bounds, are missing because
+    of their size, or only their ratios are known.
 
     The sums of rows tell whether degrees are missing because of their size, and `report_` says so.
     Then a distribution of the degrees of each label, and which of them are hidden, are learned

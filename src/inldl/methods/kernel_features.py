@@ -46,10 +46,9 @@ DISTANCES = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
 class Columns:
     """Make dense and scaled columns of any X.
 
-    `dense` has all columns, which may be sparse if they are very many; `reduced` has principal
-    components in place of these. `scaled` is `reduced` with mean 0 and variance 1, in double
-    precision, and lacks the constant columns. It is linear in them, or made of normal quantiles,
-    by `with_quantiles`.
+    `dense` has all columns, sparse if they are very many; `reduced` then has their components.
+    `scaled` is `reduced` with mean 0 and variance 1, or by `with_quantiles` as normal quantiles,
+    in double precision and without constant columns.
     """
 
     quantiles_ = None
@@ -64,8 +63,7 @@ class Columns:
         reduced = self.reduced(self.dense(X))
         self.varying_ = np.flatnonzero(reduced.max(axis=0) - reduced.min(axis=0) > LEAST_RANGE)
         if self.varying_.size:
-            varying = reduced[:, self.varying_]
-            self.scaler_ = StandardScaler().fit(varying, sample_weight=weights)
+            self.scaler_ = StandardScaler().fit(reduced[:, self.varying_], sample_weight=weights)
         return self
 
     def with_quantiles(self, dense) -> Self:
@@ -149,9 +147,8 @@ def sample_rows(y, size, seed) -> np.ndarray:
     chosen[order[:size]] = True
     for column in y.T:
         seen = order[~np.isnan(column[order])]
-        lacking = FEWEST_OBSERVED - np.count_nonzero(chosen[seen])
-        if lacking > 0:
-            chosen[seen[~chosen[seen]][:lacking]] = True
+        lacking = max(FEWEST_OBSERVED - np.count_nonzero(chosen[seen]), 0)
+        chosen[seen[~chosen[seen]][:lacking]] = True
     return np.flatnonzero(chosen)
 
 
@@ -218,8 +215,8 @@ class KernelTrials:
     """The leave-one-out errors of kernels, for some rows in scaled columns or `of` quantiles."""
 
     def __init__(self, Z, y, seed, n_jobs, weights, fold, of=""):
-        self.Z, self.y, self.seed, self.n_jobs, self.weights = Z, y, seed, n_jobs, weights
-        self.fold = fold
+        self.Z, self.y, self.seed, self.n_jobs = Z, y, seed, n_jobs
+        self.weights, self.fold = weights, fold
         self.of, self.single, self.fewest = of, Z.astype(np.float32), (~np.isnan(y)).sum(0).min()
         self.widths, self.errors, self.alphas = {}, {}, {}
 
@@ -342,8 +339,7 @@ class SoftmaxFolds:
 
     def __init__(self, features, y, weights, squares, seed, n_jobs, fold=None, **how):
         self.features, self.y, self.weights, self.how = features, y, weights, how
-        self.squares, self.seed, self.n_jobs = squares, seed, n_jobs
-        self.starts = None
+        self.squares, self.seed, self.n_jobs, self.starts = squares, seed, n_jobs, None
         self.pairs = fold_pairs(len(y), seed, fold)
 
     def best_alpha(self) -> float:

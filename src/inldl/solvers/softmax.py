@@ -135,24 +135,6 @@ class MaskedSoftmax:
             gradient[-1] += scores.sum(axis=0)
         return float(value), self.unit * (gradient @ self.mix)
 
-    def curvature(self, U: Array) -> Callable[[Array], Array]:
-        """Return the function that multiplies by the matrix of second derivatives at U."""
-        V = self.unit * U @ self.mix
-        q = softmax(self.features @ V[:-1] + V[-1])
-        pull = (self.counted * q - self.degrees).sum(axis=1, keepdims=True)
-
-        def product(direction: Array) -> Array:
-            part = self.unit * direction.reshape(V.shape)
-            D = part @ self.mix
-            scores = self.features @ D[:-1] + D[-1]
-            change = q * (scores - (q * scores).sum(axis=1, keepdims=True))
-            own = self.counted * change
-            own -= change * pull + q * own.sum(axis=1, keepdims=True)
-            found = np.vstack([self.features.T @ own, own.sum(axis=0)])
-            return (self.unit * (found @ self.mix + self.penalty * part)).ravel()
-
-        return product
-
     def minimise(self, V: Array, max_iter: int, ftol: float = 1e-9) -> Array:
         """Return the best parameters, starting at V; both are not scaled."""
         start = V @ self.unmix / self.unit
