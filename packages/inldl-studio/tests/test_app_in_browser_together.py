@@ -5,6 +5,7 @@ import time
 import pytest
 
 from budget_survey import LABELS, budget_survey
+from inldl_studio.changing import Change
 from studio_client import running_studio
 
 pytest.importorskip("selenium")
@@ -264,6 +265,40 @@ def test_the_keyboard_reaches_the_first_steps(page, studio):
     until(page, "document.querySelector('table.preview')")
     assert "6 labels" in text(page)
     assert tab_to("Complete the table").is_enabled()
+
+
+@pytest.mark.slow
+def test_axe_finds_nothing_wrong_in_progress_errors_and_conflicts(page, studio, tmp_path):
+    found = []
+
+    def look(state):
+        for colours in ("light", "dark"):
+            features = [{"name": "prefers-color-scheme", "value": colours}]
+            page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+            found.extend((state, colours, *each) for each in violations(page))
+
+    frame = budget_survey(40).astype({"food": object})
+    frame.loc[3, "food"] = "refused"
+    path = survey(tmp_path)
+    path.write_text(frame.to_csv(index=False))
+    opened(page, path)
+    assert "refused in 1 cell, read as a word" in text(page, ".signs")
+    press(page, "Complete the table")
+    until(page, "document.querySelector('.job progress, .told.problem')")
+    look("progress")
+    until(page, "document.querySelector('.told.problem .meaning')")
+    assert "Row 4, column 'food': 'refused' is not a number" in text(page, ".told.problem")
+    look("error")
+    press(page, "missing")
+    until(page, "document.querySelector('aside.ask')")
+    row = missing("food", "fuel")
+    typed(page, row, "food", ".02")
+    change = Change("Emmy", {}, [[row, "food", "0.05"]])
+    studio.workspace.change_cells(studio.workspace.tables()[0]["id"], change)
+    page.switch_to.active_element.send_keys(Keys.ENTER)
+    until(page, "document.querySelector('.notice.problem')")
+    look("conflict")
+    assert found == []
 
 
 @pytest.mark.slow
