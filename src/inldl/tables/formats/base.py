@@ -1,8 +1,7 @@
 """What all file formats of tables have in common, and what stands around tables in files.
 
-Titles stand above the header of a table, notes below its last row. Only what is clear is found. A
-row of the table has a cell for each column; a title has a few words in at most half as many cells,
-and a header below it; a note is a sentence, or says what it is.
+Only clear titles above a header and notes below the last row are found: a title has a few words in
+at most half as many cells as the table has columns, and a note is a sentence or says what it is.
 """
 
 import re
