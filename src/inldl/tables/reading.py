@@ -48,9 +48,8 @@ def read_table(path, labels, options=None, *, scale="auto", normalize=False, **k
     dash, *, **, one to three dots, a colon, (s), (x), (d) or an error of a spreadsheet; `na` adds
     to these, and `mark` says what such signs stand for instead. All columns other than the labels
     are features: float64 if their cells are numbers or missing in this sense, else text, in which
-    only an empty cell is missing. In cells of text, all degrees may have a percent sign. Cells
-    such as <5, <=5, >50, 1-9 and 5 to 10 give bounds of a missing degree, in the units of the
-    others; among whole counts <5 is at most 4.
+    only an empty cell is missing. Degrees may have percent signs. Cells such as <5, <=5, >50, 1-9
+    and 5 to 10 give bounds, in the units of the others; among whole counts <5 is at most 4.
 
     Parameters
     ----------
