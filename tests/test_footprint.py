@@ -71,13 +71,15 @@ BESIDE = """
     asked = []
 
     class Absent:
-        # PyTorch and the packages beside this one, as if they were not installed
+        # PyTorch as if it were not installed
         def find_spec(self, name, path=None, target=None):
-            if name.partition(".")[0] in ("torch", "inldl_paper", "inldl_studio", "inldl_torch"):
+            if name.partition(".")[0] == "torch":
                 asked.append(name)
                 raise ModuleNotFoundError(name)
 
     sys.meta_path.insert(0, Absent())
+    # An import of the packages beside this one fails; whether they are there may be asked
+    sys.modules |= dict.fromkeys(["inldl_paper", "inldl_studio", "inldl_torch"])
     import inldl
 
     names = sys.argv[1:] or [each.name for each in pkgutil.walk_packages(inldl.__path__, "inldl.")]

@@ -311,10 +311,8 @@ def measure_completion(model) -> HeldOut:
     if kept.loose:  # a row need not sum to 1, and nor need the means
         ways.append(means[at, found.label])
     constant = min(ways, key=lambda way: np.average(np.abs(way - found.degrees), weights=weights))
-    return HeldOut(
-        found.degrees, found.filled, constant, found.label, found.row, labels, how,
-        weights=weights,
-    )  # fmt: skip
+    about = found.label, found.row, labels, how
+    return HeldOut(found.degrees, found.filled, constant, *about, weights=weights)
 
 
 def as_ratios(y, *predictions) -> tuple[np.ndarray, ...]:

@@ -120,7 +120,9 @@ def compare(
     dates="auto",
     panel=None,
 ) -> Comparison:
-    """Compare methods on a table, by degrees that are held out from them.
+    """Find the method that suits a table, by hiding known shares from each method.
+
+    Guide: :doc:`/choose_a_method`.
 
     Completing: a share of the observed degrees is hidden, at random and three times; a method
     learns from what is left of all rows and completes them. Predicting: each row is predicted by

@@ -210,7 +210,7 @@ def rows_together(file, model, pieces, scale, normalize=False) -> tuple[Any, ...
     These are all rows as one piece, what is known of them, the numbers of those that are no sums
     of others, and these as `RowsToFill`.
     """
-    joined, sums = Piece.joined([replace(piece, raw=None) for piece in pieces]), file.over_rows
+    joined, sums = Piece.joined(pieces), file.over_rows
     known = file.known(joined, scale, normalize=normalize)
     at = np.arange(joined.size) if sums is None else sums.others
     some = known.take(at)

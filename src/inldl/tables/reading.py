@@ -40,16 +40,16 @@ _SIGNED = "The shares are read as percentages: they have a percent sign."
 
 
 def read_table(path, labels, options=None, *, scale="auto", normalize=False, **keywords) -> Table:
-    r"""Read a table in which degrees may be missing.
+    r"""Read a table of shares from a file, with missing cells and cells such as ``<5``.
+
+    Guide: :doc:`/tables`.
 
     A degree is missing if its cell is empty or holds NA, n.a., NaN, null, None, ?, -, --, a long
-    dash, *, **, one to three dots, a colon, (s), (x), (d) or an error of a spreadsheet, in
-    capitals or not; `na` adds to these, and `mark` says what such signs stand for instead. All
-    columns other than the labels are features. A feature becomes float64 if its cells are numbers
-    or missing in this sense; any other stays text, in which only an empty cell is missing (NA may
-    be a word there). In a text file, and in cells of text, all degrees may have a percent sign.
-    Cells such as <5, <=5, >50, 1-9 and 5 to 10 give bounds of a missing degree, in the units of
-    the others; among whole counts <5 is at most 4.
+    dash, *, **, one to three dots, a colon, (s), (x), (d) or an error of a spreadsheet; `na` adds
+    to these, and `mark` says what such signs stand for instead. All columns other than the labels
+    are features: float64 if their cells are numbers or missing in this sense, else text, in which
+    only an empty cell is missing. Degrees may have percent signs. Cells such as <5, <=5, >50, 1-9
+    and 5 to 10 give bounds, in the units of the others; among whole counts <5 is at most 4.
 
     Parameters
     ----------

@@ -4,19 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from inldl.errors import DataError
 from inldl.rows.aggregates import Counts
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
-from inldl.tables.assumptions import (
-    BOUNDS_OF_COUNTS,
-    FORGOTTEN,
-    NOTHING_KNOWN,
-    WITHOUT_TOTALS,
-    missing_count,
-    normalized_notes,
-    notes_on_unseen,
-    rounded_notes,
-)
+from inldl.tables import assumptions
 from inldl.tables.hints import (
     ScaleEvidence,
     code_of_fractions,
@@ -91,7 +83,7 @@ class Degrees:
                 notes += [] if part else notes_on_codes(self.values, self.labels)
             else:
                 y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
-        notes += notes_on_unseen(self._unseen, y)
+        notes += assumptions.notes_on_unseen(self._unseen, y)
         known = self._constrained(y, whole, scale, notes)
         if self._totals is not None and known.holes.any():
             whole_numbers = known.constrained and self._whole_numbers()
@@ -124,15 +116,19 @@ class Degrees:
         if (self.check or doubt) and bad.any():
             at = tuple(np.argwhere(bad)[0].tolist())
             words = (fact[at] if isinstance(fact, np.ndarray) else fact for fact in facts)
-            column = f", column {self.labels[at[1]]!r}" if len(at) > 1 else ""
-            columns = f"columns {self.labels[0]!r} to {self.labels[-1]!r}"
+            where, labels = self.where(at[0]), self.labels
+            label = labels[at[1]] if len(at) > 1 else None
+            columns = f"columns {labels[0]!r} to {labels[-1]!r}"
             number = counted(int(bad.sum()), "such row")
-            place = self.where(at[0]) + column
-            text = sentence.format(*words, place=place, columns=columns, number=number)
-            text = " ".join([text, *(self._hints(zeros=True) if doubt else ())])
-            if self.check:
-                raise ValueError(text)
-            self._doubts.append(text)
+            place = where if label is None else f"{where}, column {label!r}"
+            problem = sentence.format(*words, place="", columns=columns, number=number)
+            problem = " ".join([problem, *(self._hints(zeros=True) if doubt else ())])
+            if not self.check:
+                self._doubts.append(f"{place}{problem}")
+                return
+            raise DataError(
+                "{place}{problem}", place=place, problem=problem, at=where, column=label
+            )
 
     def _refuse_degree(self, bad, problem, advice=_CORRECT, doubt=False):
         sentence = f"{{place}}: the share {{:g}} {problem}; {advice}."
@@ -174,20 +170,21 @@ class Degrees:
         counts = replace(self._piece, values=self.values).grouped_values(self.labels)
         holes = np.isnan(counts)
         if holes.any() and self._columns.unknown:
-            notes.append(WITHOUT_TOTALS.format(holes.any(axis=1).sum()))
+            notes.append(assumptions.WITHOUT_TOTALS.format(holes.any(axis=1).sum()))
         elif holes.any():
             hints = self._hints()
-            self._refuse(holes, missing_count(evidence) + " {}" * len(hints), *hints)
+            self._refuse(holes, assumptions.missing_count(evidence) + " {}" * len(hints), *hints)
             notes.append(
                 f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
                 "unknown, and the shares are those of the other counts."
             )
         sums = np.nansum(counts, axis=1)
-        bare = (sums == 0) & ~(holes.any(axis=1) & self._columns.unknown)
-        self._refuse((bare | self._columns.unknown) & holes.all(axis=1), NOTHING_KNOWN)
+        unknown = self._columns.unknown
+        bare = (sums == 0) & ~(holes.any(axis=1) & unknown)
+        self._refuse((bare | unknown) & holes.all(axis=1), assumptions.NOTHING_KNOWN)
         self._refuse_zero_sums(np.where(bare, sums, 1))
-        if self._columns.unknown and self._piece.bounds is not None:
-            self._refuse(self._piece.bounds.given(), BOUNDS_OF_COUNTS)
+        if unknown and self._piece.bounds is not None:
+            self._refuse(self._piece.bounds.given(), assumptions.BOUNDS_OF_COUNTS)
         sums = np.where(sums == 0, 1, sums)
         return self.values / sums[:, None], sums
 
@@ -210,7 +207,7 @@ class Degrees:
         if several and not np.ptp(sums[~holes]):
             gap = ROUNDING * totals  # rounded numbers would sum to several
         short = ~holes & (sums < totals - gap)
-        for bad, advice in ((sums > totals + gap, ""), (short, FORGOTTEN)):
+        for bad, advice in ((sums > totals + gap, ""), (short, assumptions.FORGOTTEN)):
             self._refuse(
                 bad,
                 "{place}: the counts ({columns}) sum to {:.10g}, but {} is {:.10g}; {}correct one "
@@ -372,7 +369,7 @@ class Degrees:
         few = over & (sums <= 1 + MOST_ROUNDING)
         if normalize:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
-            notes += normalized_notes(off, few, f"{whole:g}")
+            notes += assumptions.normalized_notes(off, few, f"{whole:g}")
             divided = off | few
             loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
             if loose.any():
@@ -386,9 +383,9 @@ class Degrees:
             advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
             self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
             short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
-            advice = f"{FORGOTTEN if short else ''}correct them{_NORMALIZE}"
+            advice = f"{assumptions.FORGOTTEN if short else ''}correct them{_NORMALIZE}"
             self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
-            notes += rounded_notes(sums * whole, off & rounded, over & rounded)
+            notes += assumptions.rounded_notes(sums * whole, off & rounded, over & rounded)
             divided = (off | over) & rounded
         y[divided] /= sums[divided, None]
         return y

@@ -23,7 +23,7 @@ from inldl.tables.positions import PanelReader
 from inldl.tables.structure import NONE, find_structure, unit_of_holes
 from inldl.tables.table import Piece, join_pieces
 from inldl.text import counted, listed
-from inldl.uncertainty.heldout import first_of_copies
+from inldl.uncertainty.heldout import first_of_copies, predict_held_out
 
 RARE_LABEL_ROWS = 20  # observed degrees of a label in a sample of rows, where there are as many
 
@@ -38,6 +38,7 @@ class TrainingRows:
     votes: Any = None  # (n,) how many votes the degrees of a row rest on
     known_counts: Any = None  # (n,) sums of the known counts of rows whose totals are not known
     fold_groups: Any = None  # (n,) rows of one group are held out together
+    keys: Any = None  # (n,) by which rows are recognised, if not by their encoded columns
     panel: Panel | None = None  # where rows belong
     reader: PanelReader | None = None  # what tells that of other rows
     notes: tuple[str, ...] = ()  # which columns tell it
@@ -64,7 +65,7 @@ class TrainingRows:
 
     def take(self, at) -> TrainingRows:
         """Return some of the rows."""
-        names = ("features", "divisors", "votes", "known_counts", "fold_groups")
+        names = ("features", "divisors", "votes", "known_counts", "fold_groups", "keys")
         given = {n: a for n in names if (a := getattr(self, n)) is not None}
         some: dict[str, Any] = {name: _safe_indexing(a, at) for name, a in given.items()}
         panel = None if self.panel is None else self.panel.take(at)
@@ -87,6 +88,11 @@ class TrainingRows:
             reader = PanelReader.fit(features, found, dates)
             about |= {"reader": reader, "panel": reader.read(features)}
         return replace(self, features=features, **about)
+
+    def cross_fit(self, estimator, n_folds) -> np.ndarray:
+        """Return predictions of the rows, each made by a clone that did not see its group."""
+        about = with_guesses(self.rows).y, n_folds, self.fold_groups, self.rows.weight
+        return predict_held_out(estimator, self.features, *about)
 
     def with_weight(self, weight) -> TrainingRows:
         """Return the rows with other weights."""
@@ -155,12 +161,8 @@ def id_columns(file, model) -> list[str]:
     if file.ids or file.things:
         return list(file.ids or file.things)
     left_out = model.encoder_.dropped_
-    found = [
-        name
-        for choice in (ID, RUNNING, NEARLY_ID)
-        for name in file.features
-        if left_out.get(name) == choice.reason
-    ]
+    reasons = [choice.reason for choice in (ID, RUNNING, NEARLY_ID)]
+    found = [n for reason in reasons for n in file.features if left_out.get(n) == reason]
     places = [] if model.panel_ is None else model.panel_.reader.columns
     return found[:1] or [name for name in places if name in file.features]
 

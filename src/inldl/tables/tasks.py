@@ -69,10 +69,8 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     notes = [*notes, *([_SAMPLED.format(len(rows))] if sampled else [])]
     notes += [] if options.group is None else [_GROUPED.format(options.group)]
     notes += table_rows.weights_notes(options.weight, n_left_out, weight, held_out.votes)
-    about_features = [
-        note for note in model.encoder_.notes_ if prepared.panel is None or note != NO_FEATURES
-    ]
-    notes += [*about_features, *table_rows.copies_notes(model.n_copies_)]
+    notes += [n for n in model.encoder_.notes_ if prepared.panel is None or n != NO_FEATURES]
+    notes += table_rows.copies_notes(model.n_copies_)
     return FitResult(
         model,
         scale,
@@ -212,9 +210,8 @@ def _units(piece, total, place):
     if not isinstance(total, str):
         return np.full((piece.size, 1), total)
     cells, what = piece.features[total], "total; give a number of 0 or more, or leave it empty"
-    found = table_rows.checked_numbers(
-        cells.astype(object).fillna(0), place, lambda each: each >= 0, what
-    )
+    given = cells.astype(object).fillna(0)
+    found = table_rows.checked_numbers(given, place, lambda total: total >= 0, what)
     return np.where(cells.isna(), np.nan, found)[:, None]
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import difficult_methods
 from inldl_paper.experiments import Store, grid, run
 from inldl_paper.experiments.runner import measure
 
-HELPERS = Path(__file__).parents[1] / "helpers"
+HELPERS = Path(difficult_methods.__file__).parent
 DATA = "random(C=3, k=4, n=60)"
 DEADLY = "difficult_methods:deadly_data"  # end their reader, as a damaged .mat file can
 TIMEOUT = 300  # seconds; for what takes a few, on a machine that has much else to do
@@ -37,11 +38,12 @@ def bench(out, *options, **kwargs):
     return subprocess.Popen([*command, *options], **pipes)
 
 
-def wait_until(true):
-    """Wait for something that comes, sooner or later; return it."""
+def wait_until(true, process=None):
+    """Wait for something that comes, sooner or later, while a process runs; return it."""
     deadline = time.monotonic() + TIMEOUT
     while not (found := true()):
         assert time.monotonic() < deadline
+        assert process is None or process.poll() is None
         time.sleep(0.02)
     return found
 
@@ -108,7 +110,7 @@ def test_killed_twice_then_resumed(tmp_path, whole):
     out = tmp_path / "run.sqlite"
     for n_rows, jobs, with_its_workers in ((5, "2", True), (10, "1", False)):
         process = bench(out, *SLOWLY, "--jobs", jobs, start_new_session=True)
-        wait_until(lambda n_rows=n_rows: len(Store(out).cells()) >= n_rows)
+        wait_until(lambda n_rows=n_rows: len(Store(out).cells()) >= n_rows, process)
         kill(process, with_its_workers)
         assert len(Store(out).frame()) >= n_rows
     run(cells, out)
@@ -203,7 +205,7 @@ def start_and_hang(folder, **kwargs):
         pytest.skip("needs Linux's list of processes")
     methods = ["--methods", "difficult_methods:Hangs", "--rates", "0.5", "--splits", "1"]
     process = bench("run.sqlite", *methods, cwd=folder, **kwargs)
-    worker = wait_until(lambda: [path.name for path in folder.glob("hangs.*")])
+    worker = wait_until(lambda: [path.name for path in folder.glob("hangs.*")], process)
     return process, worker[0].removeprefix("hangs.")
 
 

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from inldl import hide
 from inldl_paper.literature import InLDLADMM, InLDLProx
-from inldl_paper.solvers.shrinkage import weighted_simplex_columns
+from inldl_paper.solvers import weighted_simplex_columns
 from plain_numpy import project, with_bias
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

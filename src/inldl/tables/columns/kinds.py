@@ -195,6 +195,11 @@ class CategoryColumn(Column):
             table[n_levels, n_levels] = 1
         if self.missing:
             table[n_levels + 1, -1] = 1
+        return [self._looked_up(graph, table)]
+
+    def _looked_up(self, graph, table):
+        """Add the rows of a table by level; the last are of other levels and missing cells."""
+        n_levels = len(self.levels)
         code = graph.add(
             "LabelEncoder",
             graph.add_input(self.name, 1, text=True),
@@ -203,7 +208,7 @@ class CategoryColumn(Column):
             values_int64s=[*range(n_levels), n_levels + 1],
             default_int64=n_levels,
         )
-        return [graph.add("Gather", table, graph.add("Squeeze", code, np.array([1])), axis=0)]
+        return graph.add("Gather", table, graph.add("Squeeze", code, np.array([1])), axis=0)
 
 
 def _text_id(name, n_levels, total):

@@ -1,8 +1,7 @@
 """What all file formats of tables have in common, and what stands around tables in files.
 
-Titles stand above the header of a table, notes below its last row. Only what is clear is found. A
-row of the table has a cell for each column; a title has a few words in at most half as many cells,
-and a header below it; a note is a sentence, or says what it is.
+Only clear titles above a header and notes below the last row are found: a title has a few words in
+at most half as many cells as the table has columns, and a note is a sentence or says what it is.
 """
 
 import re
@@ -18,6 +17,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from inldl.errors import DataError
 from inldl.tables.marks import Meaning, meanings_of
 from inldl.tables.numbers import (
     SignEvidence,
@@ -214,10 +214,10 @@ class TableFormat:
                 meaning = marks.get(text.strip().lower()) or flag_of(text, marks)[2]
                 read = meaning.bounds if meaning else read_bounds(text, form)
                 if isinstance(read, str):
-                    raise ValueError(
-                        f"{self.place(first + row, name)}: {shortened(text)!r} "
-                        f"{read or what_is_wrong(cell, form)}"
-                    )
+                    place, said = self.place(first + row, name), shortened(text)
+                    what = {"at": self.where(first + row), "column": name, "word": said}
+                    problem = f"{said!r} {read or what_is_wrong(cell, form)}"
+                    raise DataError("{place}: {problem}", place=place, problem=problem, **what)
                 bounds = bounds or Bounds.none(values.shape, (text.strip(), *read))
                 bounds.limits[:, row, j] = read
         return values, bounds

@@ -34,8 +34,9 @@ from inldl.solvers.linear import (
     split_bias,
 )
 from inldl.solvers.loop import Sweep
+from inldl_paper import solvers
 from inldl_paper.solvers.low_rank import LowRankBlock
-from inldl_paper.solvers.shrinkage import shrink_singular_values, weighted_simplex_columns
+from inldl_paper.solvers.shrinkage import shrink_singular_values
 
 STRIDE, LEAST_PART = 0.02, 1e-3  # degrees; smaller steps would take forever
 SLIGHT = 1e-3  # ridge of the start
@@ -220,7 +221,7 @@ class I2LDLProblem(LinearProblem):
         """Do the work on rows, for F = X(W + Q) and H = XQ."""
         seen, rho = ~np.isnan(block.Y), F.dtype.type(self.rho)
         P = np.where(seen, block.Y, 0) + rho * (F + block.A)
-        weighted_simplex_columns(P, seen + rho)
+        solvers.weighted_simplex_columns(P, seen + rho)
         pulled, least = H + block.B, F.dtype.type(self.lam3 / (self.rho * self.part))
         G = np.sign(pulled) * np.maximum(np.abs(pulled) - least, 0)
         moved = block.square(P - block.P) + self.part * block.square(G - block.G)

@@ -28,12 +28,8 @@ from inldl.solvers.linear import (
     split_bias,
 )
 from inldl.solvers.loop import Sweep
-from inldl_paper.solvers.shrinkage import (
-    map_gram,
-    map_norm,
-    shrinker,
-    weighted_simplex_columns,
-)
+from inldl_paper import solvers
+from inldl_paper.solvers.shrinkage import map_gram, map_norm, shrinker
 
 
 def times_root(weights: RowWeights, A: Array) -> Array:
@@ -227,5 +223,5 @@ class AlternatingProblem(LowRank):
         """Return M, the solution of a weighted problem on the simplex."""
         seen = ~np.isnan(block.Y)
         pull += np.where(seen, block.Y, 0)
-        weighted_simplex_columns(pull, seen + pull.dtype.type(self.rho))
+        solvers.weighted_simplex_columns(pull, seen + pull.dtype.type(self.rho))
         return pull
