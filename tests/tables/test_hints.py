@@ -137,3 +137,9 @@ def test_inspect_says_what_is_wrong_with_sums(tmp_path, code):
     assert ("--na" in found[0]) == (code is not None)
     assert found[1].endswith("; see above.")
     assert not any("--normalize" in each or "rounded" in each for each in found)
+
+
+def test_a_label_that_is_0_in_each_row_is_no_problem(tmp_path):
+    counts = np.rint(percentages() * np.arange(10, 40)[:, None])
+    counts[:, 2] = 0
+    assert len(read_table(table(tmp_path, counts), LABELS).y) == 30

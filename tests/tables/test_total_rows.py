@@ -263,3 +263,11 @@ def test_shares_that_are_named_as_totals_of_regions_are_told(tmp_path):
         "line 11 ('Total region 2'). They are taken for rows like the others; if they are totals, "
         "remove them."
     ) in table.notes
+
+
+def test_rounded_sums_of_large_counts_prove_an_unnamed_total(tmp_path):
+    rng = np.random.default_rng(2)
+    counts = rng.integers(10_000, 900_000, (20, 5))
+    rows = np.vstack([counts.sum(axis=0) + np.array([0, 2, -1, 1, 3]), counts])
+    frame = pd.DataFrame(rows, columns=list("abcde")).assign(area=[f"r{i}" for i in range(21)])
+    assert len(read_table(saved(frame, tmp_path), list("abcde")).y) == 20

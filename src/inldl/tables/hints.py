@@ -150,7 +150,7 @@ def notes_on_codes(values, labels) -> list[str]:
     for j, name in enumerate(labels):
         zeros, others = int((values[:, j] == 0).sum()), values[values[:, j] > 0, j]
         least = max(_LEAST_COUNT, np.median(others) / _APART) if len(others) else np.inf
-        if zeros >= SEVERAL_ROWS and others.min(initial=np.inf) >= least:
+        if zeros >= SEVERAL_ROWS and len(others) and others.min() >= least:
             notes.append(
                 f"0 is in {zeros:,} cells of {name!r}, where no other count is below "
                 f"{others.min():.10g}; {say_missing([0])}."

@@ -206,8 +206,7 @@ class TableFile:
     @staticmethod
     def _widened(source, long, decimal, thousands) -> LongTable:
         """Return a table with a row per thing, of one that has a row per thing and label."""
-        keys = Keys.of(long, source.names)
-        source.find_signs([keys.value], decimal, thousands)
+        source.find_signs([(keys := Keys.of(long, source.names)).value], decimal, thousands)
         wide = LongTable(source, keys)
         check_columns(wide.names)
         return wide
@@ -216,7 +215,8 @@ class TableFile:
         """Return the label columns; if there are none, say whether the table looks long."""
         check_named_once(labels, "a label", unused, "an id or a column to ignore")
         try:
-            return select_labels(self.source.names, labels, [*unused, *self.totals.columns])
+            others, least = [*unused, *self.totals.columns], 1 if self.options.other else 2
+            return select_labels(self.source.names, labels, others, least)
         except ValueError as error:
             hint = long_table_hint(self.source, labels) or getattr(self.source, "other_sheets", "")
             if hint:
@@ -316,8 +316,8 @@ class TableFile:
 
     def whole_piece(self, features=()) -> Piece:
         """Return all rows as one piece, with some columns, as text."""
-        parts = [replace(p, raw=None) for p in self._plain_pieces(features, set(features))]
-        return Piece.joined(parts)
+        pieces = self._plain_pieces(features, set(features))
+        return Piece.joined([replace(piece, raw=None) for piece in pieces])
 
     def find_scale(self) -> tuple[str, str]:
         """Detect what the degrees are, from the label columns alone and a piece at a time.

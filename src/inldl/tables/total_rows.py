@@ -188,13 +188,18 @@ class _Search:
                 parts[0].append(row)
         return (proved, up) if proved >= _PROOF else (0.0, np.full(len(up), -1))
 
-    def _proof(self, last, row, gap):
-        """Return how far the sums of the first of some rows prove a row, -inf if they differ."""
+    def _proof(self, last, row, gap, step=None):
+        """Return how far the sums of the first of some rows prove a row, -inf if they differ.
+
+        Sums that agree by accident do so in one of the steps of a size that they are made of.
+        """
         numbers, sums = self.counts[row], np.cumsum(self.counts[last], axis=0)
         known = ~np.isnan(sums) & ~np.isnan(numbers)
         wrong = (known & (np.abs(sums - numbers) > gap)).any(axis=1)
         several = sums > np.maximum.accumulate(self.counts[last], axis=0)  # above 0
-        proof = np.log10(np.where(known & several, sums / self.unit, 1).clip(1))
+        proof = np.log10(
+            np.where(known & several, sums / (self.unit if step is None else step), 1).clip(1)
+        )
         proof = np.minimum(proof, self.most_proof)
         own = proof.max(axis=1) * (known.all(axis=1) & self.totals)  # totals of rows say no more
         return np.where(wrong | (len(last) < 2), -np.inf, proof.sum(axis=1) - own)
@@ -202,7 +207,11 @@ class _Search:
     def _summed(self, last, row, name):
         """Return the first of the rows `last`, as many as another is the sum of; or none."""
         size = np.arange(1, len(last) + 1)
-        proof = self._proof(last, row, self._rounding(size[:, None]) if name else self.unit / 100)
+        rounding = self._rounding(size[:, None])
+        proof = self._proof(last, row, rounding if name else self.unit / 100)
+        if not name:  # or they are large, and rounded
+            rounded = self._proof(last, row, rounding, 2 * rounding) - _PROOF
+            proof = np.maximum(proof, rounded)
         enough = _PROOF_OF_NAME if name else _PROOF + 2 * np.log10(len(self.up))
         fits = (proof >= enough) & (size > 1)
         if fits.any():

@@ -165,3 +165,15 @@ def test_names_that_are_too_long_for_stata_can_be_written_to_a_text(tmp_path):
         check_writable(file, tmp_path / "out.dta", extra=extra)
     check_writable(file, tmp_path / "out.csv", extra=extra)
     assert notes_on_format(file, tmp_path / "out.csv")
+
+
+def test_answers_with_labels_are_not_asked_about(tmp_path):
+    frame, path = (
+        FRAME[["age"]].assign(q1=[1.0, 2, 1, 1, 9, 2], q2=[2.0, 1, 1, 9, 1, 1]),
+        tmp_path / "t.sav",
+    )
+    labels = {name: {1: "Yes", 2: "No", 9: "Don't know"} for name in ("q1", "q2")}
+    pyreadstat.write_sav(frame, path, variable_value_labels=labels)
+    notes = " ".join(read_table(path, "q1,q2").notes)
+    assert "9 has the label \"Don't know\" in 'q1', 'q2'" in notes
+    assert "'Yes'" not in notes

@@ -10,6 +10,10 @@ from inldl.tables.formats.whole import WholeFrame
 from inldl.tables.hints import say_missing
 from inldl.text import counted, listed
 
+_NO_ANSWER = re.compile(
+    r"(?i)refus|know|answer|applic|missing|\bn\.?/?a\b|\bdk\b|unclear|weiß|angabe|trifft nicht"
+)
+
 
 class Spss(WholeFrame):
     """A table in a file of SPSS, whose numbers may have labels.
@@ -62,9 +66,11 @@ class Spss(WholeFrame):
         super().find_signs(labels, decimal, thousands, totals)
         found: dict[tuple[float, str], list[str]] = {}
         for name in labels:
-            known = self._numbers[name].isin(list(self._labels.get(name, ())))
-            for number in self._numbers[name][known].unique()[:1].tolist():
-                found.setdefault((number, self._labels[name][number]), []).append(repr(name))
+            labelled = self._labels.get(name, {}).items()
+            held = {*self._numbers[name]}
+            for number, label in (each for each in labelled if each[0] in held):
+                if _NO_ANSWER.search(label):
+                    found.setdefault((number, label), []).append(repr(name))
         self.asked += [
             f"{number:.10g} has the label {label!r} in {listed(names)}; {say_missing([number])}."
             for (number, label), names in found.items()
