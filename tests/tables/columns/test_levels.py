@@ -176,6 +176,15 @@ def test_a_name_that_says_nothing_needs_a_clear_difference():
     assert encoder.notes_ == []
 
 
+def test_codes_may_be_written_with_a_fraction():
+    """Files write 5.0 for the code 5; a piece of one that has holes is text."""
+    column = CategoryColumn.of("nace", {"5": 3, "62": 2, "farms": 2}, False, 10)
+    read = column._places(["5", "5.0", 62.0, "farms", "62.00", "shops", "7.0", 7.0])
+    assert read[:5] == [0, 0, 1, 2, 1]
+    assert len(set(read[5:])) == 1
+    assert read[5] < 0
+
+
 def test_years_ages_and_measurements_are_no_codes():
     rng = np.random.default_rng(0)
     age, year = rng.integers(18, 80, 2000), rng.integers(1990, 2020, 2000)
