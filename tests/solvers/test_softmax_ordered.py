@@ -33,7 +33,7 @@ def objective(v, features, y):
 def test_value_and_gradient(problem):
     features, y, built = problem
     U = np.random.default_rng(1).normal(size=(M + 1, C))
-    value, gradient = built.value_and_gradient(U)
+    value, _ = built.value_and_gradient(U)
     assert value == pytest.approx(objective(built.unit * U @ built.mix, features, y))
     error = check_grad(
         lambda u: built.value_and_gradient(u.reshape(U.shape))[0],
