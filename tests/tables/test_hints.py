@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from inldl.errors import DataError
 from inldl.tables import TableFile, read_table
 from inldl.tables.hints import codes_for_missing
 from inldl.tables.inspect import inspect_file
@@ -143,3 +144,14 @@ def test_a_label_that_is_0_in_each_row_is_no_problem(tmp_path):
     counts = np.rint(percentages() * np.arange(10, 40)[:, None])
     counts[:, 2] = 0
     assert len(read_table(table(tmp_path, counts), LABELS).y) == 30
+
+
+def test_the_place_is_a_fact_of_a_refusal_wherever_it_stands(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,{a},b\n1,50,43\n2,4,\n3,30,34\n")
+    with pytest.raises(DataError, match=r"has no total \(Line 3, column 'b'\)") as caught:
+        read_table(path, "{a},b")
+    assert "has no total (cell B3)" in str(caught.value.with_facts(place="cell B3"))
+    path.write_text("x,{a},b\n1,50,43\n2,-4,8\n3,30,34\n")
+    with pytest.raises(DataError, match=r"^Line 3, column '\{a\}': the share -4 is below 0"):
+        read_table(path, "{a},b")

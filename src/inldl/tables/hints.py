@@ -39,7 +39,7 @@ def codes_for_missing(values, whole, gap) -> list[float]:
             cells = values == found[k]
             with_it = cells.any(axis=1)
             several = (off & with_it).sum() >= max(SEVERAL_ROWS, with_it.sum() / 2)
-            if several and _CODE.fullmatch(f"{found[k]:.10g}"):
+            if several and _is_code(found[k]):
                 break
         else:
             return []
@@ -48,6 +48,10 @@ def codes_for_missing(values, whole, gap) -> list[float]:
         off = _wrong(values, whole, gap)
     full = ~np.isnan(values).any(axis=1)
     return [] if off.any() or (0 in codes and full.sum() < SEVERAL_ROWS) else codes
+
+
+def _is_code(number):
+    return _CODE.fullmatch(f"{number:.10g}")
 
 
 def _wrong(values, whole, gap):
@@ -78,11 +82,13 @@ def rows_of_other_scale(values, sums, wrong, scale) -> np.ndarray:
     The `sums` of some rows are `wrong`; if these rows are of no other scale, none is. The known
     shares of a percentage with holes fit those of other rows, but for their scale.
     """
-    known, whole = ~np.isnan(values), WHOLE[scale]
+    whole, other = WHOLE[scale], next(each for name, each in WHOLE.items() if name != scale)
+    like = (sums > (0 if other < whole else 1 + _MIXED)) & (sums <= (1 + _MIXED) * other)
+    if not like.any():
+        return like
+    known = ~np.isnan(values)
     holes = ~known.all(axis=1)
-    other = next(each for each in WHOLE.values() if each != whole)
-    like = np.where(holes, sums <= (1 + _MIXED) * other, np.abs(sums / other - 1) <= _MIXED)
-    like &= sums > (0 if other < whole else 1 + _MIXED)
+    like &= holes | (np.abs(sums / other - 1) <= _MIXED)
     right = ~like & (holes | (np.abs(sums / whole - 1) <= _MIXED))
     for pattern in np.unique(known[like & holes], axis=0):
         ends = values[right & known[:, pattern].all(axis=1)][:, pattern].sum(axis=1)
@@ -96,12 +102,11 @@ def rows_of_other_scale(values, sums, wrong, scale) -> np.ndarray:
 
 def say_mixed(n_rows, scale) -> str:
     """Return a sentence on rows of another scale, which follows the place of the first one."""
-    other = next(each for each in WHOLE if each != scale)
+    usual, others = SCALE_NAMES[scale], next(SCALE_NAMES[each] for each in WHOLE if each != scale)
     more = f" and {counted(n_rows - 1, 'other row')}" if n_rows > 1 else ""
     return (
-        f"{more}: the shares look like {SCALE_NAMES[other]}, those of other rows are "
-        f"{SCALE_NAMES[scale]}, so {SCALE_NAMES[scale]} and {SCALE_NAMES[other]} are mixed "
-        "in one table; write all of them in one way."
+        f"{more}: the shares look like {others}, those of other rows are {usual}, so {usual} and "
+        f"{others} are mixed in one table; write all of them in one way."
     )
 
 
@@ -121,9 +126,7 @@ def notes_on_features(features) -> list[str]:
     """Return sentences on numbers of features that may mean missing: far from all others."""
     notes = []
     for name, column in features.select_dtypes("number").items():
-        for code in {column.min(), column.max()} - {0.0}:
-            if not _CODE.fullmatch(f"{code:.10g}"):
-                continue
+        for code in filter(_is_code, {column.min(), column.max()} - {0.0}):
             size, rest = int((column == code).sum()), column[column != code].dropna()
             if size >= _APART and (rest - code).abs().min() >= _GAP * np.ptp(rest) > 0:
                 notes.append(
@@ -136,8 +139,8 @@ def notes_on_features(features) -> list[str]:
 def notes_on_codes(values, labels) -> list[str]:
     """Return sentences on counts that may mean missing: 0 and codes that stand apart."""
     known, sizes = np.unique(values[~np.isnan(values)], return_counts=True)
-    often, notes = known[(sizes >= _APART) & (known > 9)].tolist(), []
-    for code in (code for code in often if _CODE.fullmatch(f"{code:.10g}")):
+    notes = []
+    for code in filter(_is_code, known[(sizes >= _APART) & (known > 9)].tolist()):
         near = (known >= code / 2) & (known <= 2 * code) & (known != code)
         size = int(sizes[known == code].sum())
         if size >= _APART * sizes[near].max(initial=1):

@@ -121,14 +121,13 @@ class Degrees:
             columns = f"columns {labels[0]!r} to {labels[-1]!r}"
             number = counted(int(bad.sum()), "such row")
             place = where if label is None else f"{where}, column {label!r}"
-            problem = sentence.format(*words, place="", columns=columns, number=number)
-            problem = " ".join([problem, *(self._hints(zeros=True) if doubt else ())])
-            if not self.check:
-                self._doubts.append(f"{place}{problem}")
-                return
-            raise DataError(
-                "{place}{problem}", place=place, problem=problem, at=where, column=label
-            )
+            text = sentence.format(*words, place="\0", columns=columns, number=number)
+            text = " ".join([text, *(self._hints(zeros=True) if doubt else ())])
+            text = text.replace("{", "{{").replace("}", "}}").replace("\0", "{place}")
+            error = DataError(text, place=place, at=where, column=label)
+            if self.check:
+                raise error
+            self._doubts.append(str(error))
 
     def _refuse_degree(self, bad, problem, advice=_CORRECT, doubt=False):
         sentence = f"{{place}}: the share {{:g}} {problem}; {advice}."
@@ -228,12 +227,14 @@ class Degrees:
 
     def _rounded_gap(self, sums, totals, gap, holes, notes):
         """Return by how much sums may miss the totals: a little where several large ones do."""
+        off, least = np.abs(sums - totals), 1 if self._part else SEVERAL_ROWS
+        near = (off > gap) & (off <= _ROUNDED_COUNTS * totals) & (~holes | (sums > totals))
+        if near.sum() < least:
+            return gap
         known = np.append(self.values[np.isfinite(self.values)], totals)
         unit = next((each for each in (1000, 100, 10) if not (known % each).any()), 1)
-        off, most = np.abs(sums - totals), unit * (len(self.labels) + 1) / 2
-        near = (off > gap) & (off <= np.minimum(most, _ROUNDED_COUNTS * totals))
-        near &= ~holes | (sums > totals)
-        if near.sum() < (1 if self._part else SEVERAL_ROWS):
+        near &= off <= unit * (len(self.labels) + 1) / 2
+        if near.sum() < least:
             return gap
         notes.append(
             f"Rows whose counts miss their total, as rounded numbers do: {near.sum():,}, by at "

@@ -67,10 +67,9 @@ class Spss(WholeFrame):
             for number, label in self._labels.get(name, {}).items()
             if _NO_ANSWER.search(label) and self._numbers[name].eq(number).any()
         ]  # fmt: skip
-        for number, label in dict.fromkeys(each[:2] for each in held):
-            names = listed(repr(each[2]) for each in held if each[:2] == (number, label))
-            start = f"{number:.10g} has the label {label!r} in {names}"
-            self.asked.append(f"{start}; {say_missing([number])}.")
+        for n, label in dict.fromkeys(each[:2] for each in held):
+            names = listed(repr(each[2]) for each in held if each[:2] == (n, label))
+            self.asked.append(f"{n:.10g} has the label {label!r} in {names}; {say_missing([n])}.")
         self.notes += self.asked
 
     def check_name(self, name) -> None:
