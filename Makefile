@@ -11,7 +11,7 @@ NETWORKS := packages/inldl-torch
 # waiting for each other. Tests that are about threads of BLAS ask for them.
 PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo test tests test-all test-torch test-newest test-oldest check lock docs release benchmark images clean
+.PHONY: demo test tests test-all test-torch test-newest test-oldest check lock docs measurements release benchmark images clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -67,7 +67,14 @@ docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
 
-# Wheels and source archives of all packages, checked, and installed into an empty environment.
+# The numbers of the pages: all studies, or one with STUDY=completion. Takes many hours; a stopped run goes
+# on where it was. `python benchmarks/measure.py --list` says what there is.
+measurements: $(VENV)/test
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python benchmarks/measure.py $(STUDY)
+	$(BIN)/python benchmarks/measure.py --write
+
+# Wheels and source archives of all packages, checked, and installed into an empty environment; all but
+# inldl-torch, which needs PyTorch, and which `make test-torch` installs.
 release: EMPTY := .venv-release
 release:
 	rm -rf dist $(EMPTY)
@@ -106,7 +113,7 @@ images: $(VENV)/test
 $(VENV)/demo: EXTRA := report
 $(VENV)/docs: EXTRA := docs
 $(VENV)/test: EXTRA := test
-$(VENV)/docs: BESIDE := --editable $(PAPER)
+$(VENV)/docs: BESIDE := --editable $(STUDIO) --editable $(PAPER)
 $(VENV)/test: BESIDE := --editable $(STUDIO) --editable $(PAPER)
 $(VENV)/test: $(STUDIO)/pyproject.toml $(PAPER)/pyproject.toml
 $(VENV)/demo $(VENV)/docs $(VENV)/test: pyproject.toml $(PINS)
@@ -121,4 +128,4 @@ $(VENV)/torch: $(VENV)/test $(NETWORKS)/pyproject.toml
 	touch $@
 
 clean:
-	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist docs/_build docs/api docs/gallery
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist docs/_build docs/api docs/commands docs/gallery docs/reference

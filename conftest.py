@@ -152,6 +152,17 @@ def drawn_texts(monkeypatch):
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
+    """Start Chromium."""
+    yield from started_chromium(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def second_chromium(tmp_path_factory):
+    """Start another Chromium, which knows nothing of the first one."""
+    yield from started_chromium(tmp_path_factory)
+
+
+def started_chromium(tmp_path_factory):
     """Start Chromium; nothing is downloaded, neither it nor its driver."""
     webdriver = pytest.importorskip("selenium.webdriver")
     from selenium.webdriver.chrome.service import Service

@@ -8,8 +8,7 @@ Wilcoxon's signed-rank test over the datasets. The row strategy of scikit-active
 in the features and the target, GSi) takes part if the package is there. Needs the public datasets
 (downloaded, or found in INLDL_DATA):
 
-    python benchmarks/asking.py --rows 200 --seeds 0 1 --row-cost 1
-    python benchmarks/asking.py --rows 200 --seeds 0 1 --row-cost 3
+    python benchmarks/asking.py --rows 200 --seeds 0 1 --row-cost 1 3
     python benchmarks/asking.py --scale
 """
 
@@ -31,6 +30,7 @@ from inldl.completion import completer
 from inldl.completion.asking import RowErrors, choose_questions
 from inldl.datasets import load
 from inldl.tables.filled_rows import RowsToFill
+from kept import Results, Table, digits, resumed
 
 DATASETS = (
     "SJAFFE", "Movie", "SCUT_FBP", "SBU_3DFE", "Natural_Scene", "emotion6", "Yeast_alpha",
@@ -206,35 +206,47 @@ def table(name, n_rows, seed):
     return X, y[rows]
 
 
-def compare(options):
-    """Print the areas of all strategies on all datasets, and tests of the first against each."""
-    areas = {}
-    for name in options.datasets:
-        found = []
-        for seed in options.seeds:
-            X, y = table(name, options.rows, seed)
-            how = {"rounds": options.rounds, "random_state": seed, "row_cost": options.row_cost}
-            trial = Trial(X, y, options.method, hidden=0.9, **how)
-            curves = trial.curves(STRATEGIES | others()).groupby("strategy", sort=False)
-            found.append({strategy: area(part) for strategy, part in curves})
-            print(
-                name,
-                seed,
-                {key: round(value, 4) for key, value in found[-1].items()},
-                flush=True,
-            )
-        areas[name] = {key: np.mean([each[key] for each in found]) for key in found[0]}
-    names = list(next(iter(areas.values())))
-    print(f"\n| data | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
-    for name, row in areas.items():
-        print(f"| {name} | {' | '.join(f'{row[key]:.3f}' for key in names)} |")
-    columns = {key: np.array([row[key] for row in areas.values()]) for key in names}
-    print(f"| mean | {' | '.join(f'{columns[key].mean():.3f}' for key in names)} |")
-    for key in names:
-        if key != ASK and len(areas) > 5:
-            p = wilcoxon(columns[ASK], columns[key], alternative="less").pvalue
-            wins = int((columns[ASK] < columns[key]).sum())
-            print(f"{ASK} below {key}: {wins} of {len(areas)}, p = {p:.4f}")
+def areas_of(given, row_cost, name, seed):
+    """Return the area of each strategy on a dataset."""
+    X, y = table(name, given.rows, seed)
+    how = {"rounds": given.rounds, "random_state": seed, "row_cost": row_cost}
+    trial = Trial(X, y, given.method, hidden=0.9, **how)
+    curves = trial.curves(STRATEGIES | others()).groupby("strategy", sort=False)
+    return {"areas": {strategy: area(part) for strategy, part in curves}}
+
+
+def measured(given):
+    """Return a row for each price of a row, dataset and seed."""
+    cases = [
+        (cost, name, seed)
+        for cost in given.row_cost
+        for name in given.datasets
+        for seed in given.seeds
+    ]
+    if not given.trees:  # they take most of the time, and are the same for all strategies
+        completer.ROWS_FOR_TREES = np.inf
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        keys = ("row_cost", "dataset", "seed")
+        return resumed(given.out, keys, cases, lambda *case: areas_of(given, *case))
+
+
+def results(rows):
+    """Return a table of areas for each price, and tests of the first strategy against others."""
+    frame = pd.DataFrame([row | row["areas"] for row in rows])
+    names, tables, facts = list(rows[0]["areas"]), {}, {}
+    for cost, part in frame.groupby("row_cost"):
+        areas = part.groupby("dataset", sort=False)[names].mean()
+        lines = [[name, *(digits(each, 3) for each in own)] for name, own in areas.iterrows()]
+        lines.append(["mean", *(digits(each, 3) for each in areas.mean())])
+        tables[f"areas, a row costs {cost:g}"] = Table(["data", *names], lines)
+        for other in names:
+            if other != ASK and len(areas) > 5:
+                p = wilcoxon(areas[ASK], areas[other], alternative="less").pvalue
+                wins = int((areas[ASK] < areas[other]).sum())
+                facts[f"a row costs {cost:g}: {ASK} below {other}"] = f"{wins} of {len(areas)}"
+                facts[f"a row costs {cost:g}: p, {other}"] = f"{p:.4f}"
+    return Results(tables, facts)
 
 
 def scale(n=100_000, n_labels=10):
@@ -251,25 +263,27 @@ def scale(n=100_000, n_labels=10):
         print(f"{n:,} x {n_labels}, budget {budget}: {len(found.row):,} in {seconds:.1f} s of CPU")
 
 
-def main():
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--datasets", nargs="+", default=DATASETS)
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument("--row-cost", type=float, default=1.0)
+    parser.add_argument("--row-cost", type=float, nargs="+", default=[1.0])
     parser.add_argument("--method", default="kernel-ridge")
     parser.add_argument("--trees", action="store_true", help="complete with forests, too")
     parser.add_argument("--scale", action="store_true", help="only time the ranking")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if not options.trees:  # they take most of the time, and are the same for all strategies
-        completer.ROWS_FOR_TREES = np.inf
-    with threadpool_limits(1):
-        if options.scale:
+    parser.add_argument("--out", help="a file of rows that need not be measured again")
+    return parser.parse_args(words)
+
+
+def main():
+    given = options()
+    if given.scale:
+        with threadpool_limits(1):
             scale()
-        else:
-            compare(options)
+    else:
+        results(measured(given)).show()
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from inldl import AutoInLDL, hide
 from inldl.metrics import evaluate
+from kept import Results, Table, digits
 from rivals import LightGBM
 
 NEW, K, C = 2000, 30, 8
@@ -42,11 +43,26 @@ def timed(model, X, y):
     return time.process_time() - began
 
 
-def main(repeats):
+def options(words=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--rows", nargs="+", type=int, default=[1000, 10_000, 50_000])
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Return rows, median CPU seconds and cosines of both, and the median of the ratios."""
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compared(given.repeats, given.rows)
+
+
+def compared(repeats, sizes):
+    """Fit both to tables of each size, by turns."""
+    found = []
     X, y = curved(300)
     AutoInLDL(random_state=0).fit(X, hide(y, 0.5, random_state=0))  # compiles
-    print("    rows  LightGBM s  AutoInLDL s  ratio   cosine: LightGBM  AutoInLDL")
-    for n in (1000, 10_000, 50_000):
+    for n in sizes:
         X, y = curved(n + NEW)
         given = hide(y[:n], 0.5, random_state=0)
         models = LightGBM(), AutoInLDL(random_state=0)
@@ -54,13 +70,24 @@ def main(repeats):
         theirs, ours = np.median(times, axis=0)
         ratio = np.median([b / a for a, b in times])
         cosines = [evaluate(y[n:], m.predict(X[n:]))["cosine"] for m in models]
-        print(f"{n:8}  {theirs:10.1f}  {ours:11.1f}  {ratio:5.2f}  ", end="")
-        print(f"{cosines[0]:16.4f}  {cosines[1]:9.4f}", flush=True)
+        found.append((n, theirs, ours, ratio, *cosines))
+    return found
+
+
+def results(found):
+    """Return a line for each number of rows."""
+    lines = [
+        [f"{n:,}", f"{a:.1f}", f"{b:.1f}", digits(ratio, 2), digits(c), digits(d)]
+        for n, a, b, ratio, c, d in found
+    ]
+    columns = ["rows", "LightGBM, CPU s", "AutoInLDL, CPU s", "ratio"]
+    columns += ["cosine, LightGBM", "cosine, AutoInLDL"]
+    return Results({"seconds": Table(columns, lines, 0)})
+
+
+def main():
+    results(measured(options())).show()
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--repeats", type=int, default=3)
-    warnings.simplefilter("ignore")
-    with threadpool_limits(1):
-        main(parser.parse_args().repeats)
+    main()

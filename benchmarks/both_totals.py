@@ -26,9 +26,11 @@ from inldl.rows.aggregates import Aggregates, Counts
 from inldl.rows.partial import PartialRows
 from inldl.tables import TableModel
 from inldl.tables.filled_rows import RowsToFill
+from kept import Results, Table, digits, resumed
 
 THINNED = [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 5e-4, 2e-4, 1e-4]
 MOST_ROWS, FEWEST = 300, 15
+NUMBERS = ("suppressed", "cells", "best", "ours", "whole", "held")
 
 
 def read(path, seed):
@@ -125,39 +127,79 @@ def large(n_cells):
     )
 
 
-def main():
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("tables", nargs="*", type=Path)
     parser.add_argument("--thresholds", nargs="+", type=int, default=[3, 5, 10])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--cells", type=int, help="a made table of so many cells, timed")
-    args = parser.parse_args()
-    warnings.simplefilter("ignore")
-    with threadpool_limits(1):
-        if args.cells:
-            large(args.cells)
-        rows, sizes = [], set()
-        for path in args.tables:
-            for threshold in args.thresholds:
-                for zeros in (False, True):
-                    for seed in range(args.seeds):
-                        generator = np.random.default_rng([seed, threshold, zeros])
-                        found = suppress(*read(path, seed), threshold, zeros, generator)
-                        if found is None:
-                            continue
-                        best, ours, whole, held, judged = measure(*found, threshold, zeros)
-                        if judged.sum() >= FEWEST and best > 0.02:
-                            about = path.stem, threshold, zeros, found[2].mean(), judged.sum()
-                            rows.append((*about, best, ours, whole, held))
-                            sizes.add(judged.shape)
-        names = ["table", "threshold", "zeros", "suppressed", "cells"]
-        names += ["best", "ours", "whole", "held"]
-        frame = pd.DataFrame(rows, columns=names)
-        if len(frame):
-            by = frame.groupby("table")[names[3:]].mean()
-            print(by.round(3).to_string())
-            print(f"mean of {len(frame)} cases:\n{frame[names[3:]].mean().round(3).to_string()}")
-            print(f"rows and labels: {sorted(sizes)}")
+    parser.add_argument("--out", help="a file of rows that need not be measured again")
+    given = parser.parse_args(words)
+    folders = [path for path in given.tables if path.is_dir()]
+    given.tables = [path for path in given.tables if not path.is_dir()]
+    given.tables += [path for folder in folders for path in sorted(folder.glob("*.csv"))]
+    return given
+
+
+def measured(given):
+    """Return what was measured, a row for each case that has enough cells to judge by."""
+    paths = {path.stem: path for path in given.tables}
+
+    def one(name, threshold, zeros, seed):
+        generator = np.random.default_rng([seed, threshold, zeros])
+        found = suppress(*read(paths[name], seed), threshold, zeros, generator)
+        if found is None:
+            return {"best": None}
+        best, ours, whole, held, judged = measure(*found, threshold, zeros)
+        if judged.sum() < FEWEST or best <= 0.02:
+            return {"best": None}
+        numbers = dict(zip(NUMBERS, (found[2].mean(), judged.sum(), best, ours, whole, held),
+                           strict=True))  # fmt: skip
+        return numbers | {"rows": judged.shape[0], "labels": judged.shape[1]}
+
+    cases = [
+        (name, threshold, zeros, seed)
+        for name in paths
+        for threshold in given.thresholds
+        for zeros in (False, True)
+        for seed in range(given.seeds)
+    ]
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = resumed(given.out, ("table", "threshold", "zeros", "seed"), cases, one)
+    return pd.DataFrame([row for row in rows if row["best"] is not None])
+
+
+def results(frame):
+    """Return the means over cases of each table, and those of all."""
+    numbers = ["suppressed", "best", "ours", "whole", "held"]
+    lines = [
+        [name, *texts(each)] for name, each in frame.groupby("table")[numbers].mean().iterrows()
+    ]
+    lines.append(["mean of all cases", *texts(frame[numbers].mean())])
+    columns = ["table", "suppressed", "best other way", "decimals", "whole numbers"]
+    table = Table([*columns, "in 90% intervals"], lines)
+    return Results({"errors": table}, {"cases": str(len(frame))})
+
+
+def texts(means):
+    """Return the means of a line as texts."""
+    share, best, ours, whole, held = means
+    return [f"{share:.0%}", digits(best, 3), digits(ours, 3), digits(whole, 3), f"{held:.0%}"]
+
+
+def main():
+    given = options()
+    if given.cells:
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            large(given.cells)
+    frame = measured(given)
+    if len(frame):
+        by = frame.groupby("table")[list(NUMBERS)].mean()
+        print(by.round(3).to_string())
+        print(f"mean of {len(frame)} cases:\n{frame[list(NUMBERS)].mean().round(3).to_string()}")
+        print(f"rows and labels: {sorted(set(zip(frame['rows'], frame['labels'], strict=True)))}")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ sums of their rows do not give, CPU seconds on one thread, and the share of hidd
 """
 
 import argparse
-import json
-import os
 import time
 import warnings
 
@@ -25,6 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from inldl import AutoInLDL, hide
 from inldl.datasets import load
+from kept import Results, Table, resumed
 
 DATASETS = (
     "SJAFFE", "Movie", "SCUT_FBP", "SBU_3DFE", "Natural_Scene", "emotion6", "Yeast_alpha",
@@ -150,28 +149,12 @@ def rmse(filled, truth, at):
     return np.sqrt(np.mean((filled - truth)[at] ** 2))
 
 
-class Kept:
-    """Measurements that are made once, and then read from a file, if there is one."""
-
-    def __init__(self, path):
-        self._path, self._found = path, {}
-        if path and os.path.exists(path):
-            with open(path) as lines:
-                self._found = {tuple(key): found for key, found in map(json.loads, lines)}
-
-    def __call__(self, *key):
-        """Return what `measure` does, from the file if it is there."""
-        if key not in self._found:
-            with threadpool_limits(1):
-                self._found[key] = measure(*key)
-            if self._path:
-                with open(self._path, "a") as lines:
-                    print(json.dumps([key, self._found[key]]), file=lines)
-        return self._found[key]
-
-
 def line(name, rate, found):
-    """Return a row of the table: root mean squares over hidings, and mean seconds and coverage."""
+    """Return a row of the table, and our error over that of the best other.
+
+    Errors are root mean squares over hidings, seconds and coverage are means.
+    """
+    ratio = None
     error = {m: np.sqrt(np.mean([r["rmse"] ** 2 for r in runs])) for m, runs in found.items()}
     seconds = {m: np.mean([r["seconds"] for r in runs]) for m, runs in found.items()}
     cells = [f"{error[m]:.4f} ({seconds[m]:.1f} s)" for m in found]
@@ -180,11 +163,12 @@ def line(name, rate, found):
         single = [a["rmse"] / b["rmse"] for a, b in zip(found[OURS], found[best], strict=True)]
         told = f" ({min(single):.2f} to {max(single):.2f})" if len(single) > 1 else ""
         inside = np.mean([r["inside"] for r in found[OURS]])
+        ratio = error[OURS] / error[best] if best != OURS else None
         cells += [f"{error[OURS] / error[best]:.2f}{told}, {best}", f"{inside:.0%}"]
-    return f"| {name} | {rate:.0%} | {' | '.join(cells)} |"
+    return [name, f"{rate:.0%}", *cells], ratio
 
 
-def main():
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--datasets", nargs="+", default=DATASETS)
     parser.add_argument("--rates", nargs="+", type=float, default=RATES)
@@ -192,16 +176,46 @@ def main():
     parser.add_argument("--hidings", type=int, default=1)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--keep", help="a file of measurements that need not be made again")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # imputers seldom converge
-    measured = Kept(arguments.keep)
-    print("| data | hidden |", " | ".join(arguments.methods), "| of the best other | in 90% |")
-    print("|---|---|" + "---|" * (len(arguments.methods) + 2))
-    for rate in arguments.rates:
-        for name in arguments.datasets:
-            cells = [(name, rate, arguments.rows, hiding) for hiding in range(arguments.hidings)]
-            found = {m: [measured(m, *cell) for cell in cells] for m in arguments.methods}
-            print(line(name, rate, found), flush=True)
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Return a row for each method, dataset, rate and hiding."""
+    keys = ("method", "name", "rate", "rows", "hiding")
+    cases = [
+        (method, name, rate, given.rows, hiding)
+        for rate in given.rates
+        for name in given.datasets
+        for hiding in range(given.hidings)
+        for method in given.methods
+    ]
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")  # imputers seldom converge
+        return resumed(given.keep, keys, cases, measure)
+
+
+def results(rows):
+    """Return a table with a line for each rate and dataset, and what it comes to."""
+    found = {}
+    for row in rows:
+        by_method = found.setdefault((row["rate"], row["name"]), {})
+        by_method.setdefault(row["method"], []).append(row)
+    lines, ratios = zip(*(line(name, rate, each) for (rate, name), each in found.items()),
+                        strict=True)  # fmt: skip
+    methods = next(iter(found.values()))
+    columns = ["data", "hidden", *methods]
+    columns += ["of the best other", "in 90%"] if OURS in methods else []
+    facts = {"cells": str(len(lines))}
+    ratios = [ratio for ratio in ratios if ratio is not None]
+    if ratios:
+        facts["AutoInLDL is best in"] = str(sum(ratio <= 1 for ratio in ratios))
+        facts["median of the best other"] = f"{np.median(ratios):.2f}"
+        facts["at worst"] = f"{max(ratios):.2f}"
+    return Results({"errors": Table(columns, list(lines), 2)}, facts)
+
+
+def main():
+    results(measured(options())).show()
 
 
 if __name__ == "__main__":

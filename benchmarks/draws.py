@@ -27,6 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from inldl import WInLDL, hide, pool
 from inldl.datasets import load
+from kept import Results, Table, resumed
 
 DATASETS = ("SJAFFE", "Movie", "Yeast_spo")
 COVERAGE = 0.95
@@ -88,7 +89,7 @@ def measure(X, truth, rate, seeds, n_draws):
     return {key: np.array(each, float).swapaxes(0, 1) for key, each in results.items()}
 
 
-def main():
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--datasets", nargs="+", default=DATASETS)
     parser.add_argument("--rates", nargs="+", type=float, default=(0.3, 0.6))
@@ -97,19 +98,42 @@ def main():
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--rows", type=int, default=200, help="at most, drawn at random")
     parser.add_argument("--components", type=int, default=3, help="features of a table")
-    arguments = parser.parse_args()
-    seeds = range(arguments.first, arguments.first + arguments.hidings)
-    print("| data | hidden | analysis | interval | holds | rarest coefficient | mean width |")
-    print("|---|---|---|---|---|---|---|")
-    for name in arguments.datasets:
-        X, truth = table(name, arguments.rows, arguments.components)
-        for rate in arguments.rates:
-            with threadpool_limits(1):
-                found = measure(X, truth, rate, seeds, arguments.draws)
-            for (analysis, kind), (held, width) in found.items():
-                numbers = held.mean(), held.mean(axis=0).min(), width.mean()
-                told = "{:.1%} | {:.0%} | {:.2g}".format(*numbers)
-                print(f"| {name} | {rate:.0%} | {analysis} | {kind} | {told} |", flush=True)
+    parser.add_argument("--out", help="a file of rows that need not be measured again")
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Return coverage and widths of all intervals, a row for each dataset and rate."""
+    seeds = range(given.first, given.first + given.hidings)
+
+    def one(name, rate):
+        X, truth = table(name, given.rows, given.components)
+        with threadpool_limits(1):
+            found = measure(X, truth, rate, seeds, given.draws)
+        numbers = [
+            [analysis, kind, held.mean(), held.mean(axis=0).min(), width.mean()]
+            for (analysis, kind), (held, width) in found.items()
+        ]
+        return {"found": numbers}
+
+    cases = [(name, rate) for name in given.datasets for rate in given.rates]
+    return resumed(given.out, ("name", "rate"), cases, one)
+
+
+def results(rows):
+    """Return a line for each dataset, rate, analysis and kind of interval."""
+    lines = [
+        [row["name"], f"{row['rate']:.0%}", analysis, kind, f"{held:.1%}", f"{rarest:.0%}",
+         f"{width:.2g}"]
+        for row in rows
+        for analysis, kind, held, rarest, width in row["found"]
+    ]  # fmt: skip
+    columns = ["data", "hidden", "analysis", "interval", "holds", "rarest coefficient"]
+    return Results({"coverage": Table([*columns, "mean width"], lines, 4)})
+
+
+def main():
+    results(measured(options())).show()
 
 
 if __name__ == "__main__":

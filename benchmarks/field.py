@@ -16,6 +16,7 @@ import pandas as pd
 from inldl.datasets import load
 from inldl.methods.registry import METHODS as REGISTERED
 from inldl_paper.experiments import Store, grid, run
+from kept import Results, Table
 
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
 DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]
@@ -82,16 +83,18 @@ def table(rows):
     return found.sort_values("rank by cosine")
 
 
-def show(rows):
-    """Print the tables of all mechanisms."""
+def results(rows):
+    """Return a table for each mechanism, and the number of its cases."""
     digits = {"KL": 3, "s": 3, "MB": 1, "rank by cosine": 1, "rank by KL": 1}
+    tables, facts = {}, {}
     for mechanism, part in rows.groupby("mechanism"):
-        found = table(part)
-        print(f"\n{mechanism}: {len(part.drop_duplicates(CASE))} cases")
-        print("| | " + " | ".join(found) + " |")
+        found, lines = table(part), []
+        facts[f"{mechanism}: cases"] = str(len(part.drop_duplicates(CASE)))
         for method, values in found.iterrows():
-            shown = [f"{v:.{digits.get(k, 4)}f}" for k, v in values.items()]
-            print(f"| `{method}` | " + " | ".join(each.removeprefix("0") for each in shown) + " |")
+            shown = [f"{v:.{digits.get(k, 4)}f}".removeprefix("0") for k, v in values.items()]
+            lines.append([f"`{method}`", *shown])
+        tables[mechanism] = Table(["", *found], lines)
+    return Results(tables, facts)
 
 
 def draw(rows, path):
@@ -105,8 +108,7 @@ def draw(rows, path):
     save(critical_difference(test.mean_ranks, test.critical_difference, test.groups), path)
 
 
-def main():
-    """Finish the run and print the tables."""
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default="field.sqlite")
     parser.add_argument("--methods", nargs="+", default=METHODS)
@@ -118,13 +120,24 @@ def main():
     parser.add_argument("--timeout", type=float, default=300)
     parser.add_argument("--retry", action="store_true", help="compute failed cells again")
     parser.add_argument("--figure", help="an .svg file to draw, of degrees hidden at random")
-    given = parser.parse_args()
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Finish the run, and return the rows of the cases that can be compared."""
     run(cells(given), given.out, timeout=given.timeout, retry=given.retry)
     rows = Store(given.out).frame()
     rows["dataset"] = rows["dataset"].str.extract("name='(.*?)'")
     rows = fair(rows)
     failures(rows)
-    show(rows)
+    return rows
+
+
+def main():
+    """Finish the run and print the tables."""
+    given = options()
+    rows = measured(given)
+    results(rows).show()
     if given.figure:
         draw(rows[rows["mechanism"] == "uniform"], given.figure)
 

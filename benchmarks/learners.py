@@ -4,8 +4,7 @@
 
 Half of the degrees of the training rows are missing; methods are judged by KL on 5000 new rows,
 and by the CPU seconds of their fit in one thread. LightGBM and CatBoost (pip install lightgbm
-catboost) are skipped where they are not installed. A stopped run resumes where it was; --show only
-prints what is there.
+catboost) are skipped where they are not installed. A stopped run resumes where it was.
 
 Each label has a function of the features, with noise, of which the degrees are the softmax:
 "steps" (a tree of depth 6 for all labels), "signs" (products of two or three signs), "smooth"
@@ -14,10 +13,10 @@ of 0 and 1 for each of 300 and of 40 levels).
 """
 
 import argparse
-import json
 import time
 import warnings
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +27,7 @@ from inldl import hide
 from inldl.methods.registry import make_method
 from inldl.metrics import evaluate
 from inldl.solvers.softmax import softmax
+from kept import Results, Table, best_marked, digits, resumed
 
 LABELS, TEST, NOISE, MISSING = 8, 5000, 0.25, 0.5
 TASKS = {  # kind, rows, features
@@ -106,7 +106,7 @@ def made(task, seed):
     return X[:rows], hide(y[:rows], MISSING, random_state=seed), X[rows:], y[rows:]
 
 
-def measured(method, task, seed):
+def measure(task, seed, method):
     """Return the KL at test rows, and the CPU seconds of the fit."""
     X, y, X_test, y_test = made(task, seed)
     model = make_method(method, seed)
@@ -117,37 +117,50 @@ def measured(method, task, seed):
     return {"KL": found["kl_divergence"], "seconds": seconds}
 
 
-def results(path):
-    """Return what was measured, a row for each cell."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [json.loads(line) for line in lines]
-
-
-def main(given):
-    """Measure what is missing."""
+def measured(given):
+    """Measure what is missing, and return a row for each cell."""
     missing = [m for m in given.methods if m in NEEDS and find_spec(NEEDS[m]) is None]
     for method in missing:
         print(f"{method} is skipped: {NEEDS[method]} is not installed.")
-    done = {tuple(r[key] for key in CELL) for r in results(given.out)}
     methods = [method for method in given.methods if method not in missing]
-    for method in methods:
-        measured(method, "steps-1k", 0)  # compiles
-    for task in given.tasks:
-        for seed in given.seeds:
-            for method in methods:
-                if (task, seed, method) in done:
-                    continue
-                cell = {"task": task, "seed": seed, "method": method}
-                cell |= measured(method, task, seed)
-                with given.out.open("a") as file:
-                    file.write(json.dumps(cell) + "\n")
-                print(*cell.values(), flush=True)
+    cases = product(given.tasks, given.seeds, methods)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for method in methods:
+            measure("steps-1k", 0, method)  # compiles
+        return pd.DataFrame(resumed(given.out, CELL, cases, measure))
+
+
+def means_of(rows):
+    """Return the mean KL and CPU seconds of each task and method."""
+    rows["task"] = pd.Categorical(rows["task"], list(TASKS))
+    return rows.groupby(["task", "method"], observed=True)[["KL", "seconds"]].mean().unstack()
+
+
+def results(rows):
+    """Return a table with a line for each task, and how often AutoInLDL has the least KL."""
+    means = means_of(rows)
+    shown = {name: name.removeprefix("rivals:") for name in METHODS if name in means["KL"]}
+    lines, first, ratios = [], 0, []
+    for task in means.index:
+        kl, seconds = means["KL"].loc[task], means["seconds"].loc[task]
+        texts = best_marked([digits(kl[name], 3) for name in shown], less=True)
+        took = [f"{seconds[name]:.1f}" for name in shown]
+        lines.append([task, *(f"{a} ({b})" for a, b in zip(texts, took, strict=True))])
+        if "auto" in shown and len(shown) > 1:
+            first += kl["auto"] <= kl.drop("auto").min()
+            ratios.append(kl["auto"] / kl.drop("auto").min())
+    facts = {"tasks": str(len(lines))}
+    if ratios:
+        facts |= {"AutoInLDL has the least KL in": str(int(first)),
+                  "AutoInLDL / best other at worst": digits(max(ratios), 2)}  # fmt: skip
+    columns = ["KL (CPU s)", *(f"`{name}`" for name in shown.values())]
+    return Results({"KL": Table(columns, lines)}, facts)
 
 
 def show(rows):
     """Print the mean KL and CPU seconds of each task, and how far AutoInLDL is from the best."""
-    rows["task"] = pd.Categorical(rows["task"], list(TASKS))
-    means = rows.groupby(["task", "method"], observed=True)[["KL", "seconds"]].mean().unstack()
+    means = means_of(rows)
     others = means["KL"].drop(columns="auto", errors="ignore").min(axis=1)
     table = means["KL"].round(4).astype(str) + " (" + means["seconds"].round(1).astype(str) + ")"
     if "auto" in means["KL"]:
@@ -158,16 +171,14 @@ def show(rows):
     print(table.to_string())
 
 
-if __name__ == "__main__":
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("learners.jsonl"))
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
-    parser.add_argument("--show", action="store_true", help="only print what is there")
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if not given.show:
-        with threadpool_limits(1):
-            main(given)
-    show(pd.DataFrame(results(given.out)))
+    return parser.parse_args(words)
+
+
+if __name__ == "__main__":
+    show(measured(options()))

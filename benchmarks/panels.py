@@ -26,6 +26,7 @@ from sklearn.linear_model import BayesianRidge
 
 from inldl.rows.panel import Panel
 from inldl.tables import TableModel, audit
+from kept import Results, Table, resumed
 
 KINDS = ("cells", "rows", "early", "early in half", "spells", "regions")
 BUNDLED = {  # package, table, unit, time, parts
@@ -166,25 +167,58 @@ def compare(X, truth, unit, time, kind, seed, find):
     return found
 
 
-def main():
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--tables", type=Path, help="a folder with tables as .csv files")
     parser.add_argument("--panels", type=lambda text: text.split(","), help="names, with commas")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--find", action="store_true", help="let units and times be found")
-    options = parser.parse_args()
-    print(f"{'panel':20} {'holes':14} {'simple':>7}  ours  hold  expected  |  without units")
-    for name, X, truth, unit, time in panels(options.tables, options.panels):
-        for kind in KINDS:
-            for seed in options.seeds:
-                found = compare(X, truth, unit, time, kind, seed, options.find)
-                if found is not None and found[0] > 0:
-                    simple, *rest = found
-                    numbers = [rest[i] / simple if i % 3 == 0 else rest[i] for i in range(6)]
-                    texts = " ".join(f"{number:6.2f}" for number in numbers)
-                    print(f"{name:20} {kind:14} {simple:7.3f} {texts}", flush=True)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--out", help="a file of rows that need not be measured again")
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Return a row for each panel, kind of holes and seed."""
+    known = {name: rest for name, *rest in panels(given.tables, given.panels)}
+
+    def one(name, kind, seed):
+        return {"found": compare(*known[name], kind, seed, given.find)}
+
+    cases = [(n, kind, seed) for n in known for kind in given.kinds for seed in given.seeds]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return resumed(given.out, ("panel", "holes", "seed"), cases, one)
+
+
+def results(rows):
+    """Return the means over seeds, a line for each panel and kind of holes."""
+    shown = {}
+    for row in rows:
+        if row["found"] is not None and row["found"][0] > 0:
+            simple, *rest = row["found"]
+            numbers = [rest[i] / simple if i % 3 == 0 else rest[i] for i in range(6)]
+            shown.setdefault((row["panel"], row["holes"]), []).append([simple, *numbers])
+    lines, ratios = [], []
+    for (panel, holes), found in shown.items():
+        simple, *numbers = np.mean(found, axis=0)
+        ratios.append(numbers[0])
+        texts = [f"{100 * each:.0f}%" if i % 3 == 1 else f"{each:.2f}"
+                 for i, each in enumerate(numbers)]  # fmt: skip
+        lines.append([panel, holes, f"{simple:.3f}", *texts])
+    ours = ["ours / it", "in 90%", "expected / real"]
+    columns = ["panel", "holes", "best simple way", *ours]
+    facts = {"cases": str(len(lines))}
+    if ratios:
+        facts["better than the best simple way in"] = str(sum(ratio < 1 for ratio in ratios))
+        facts["median of ours / it"] = f"{np.median(ratios):.2f}"
+    columns += [f"{each}, without units" for each in ours]
+    return Results({"errors": Table(columns, lines, 2)}, facts)
+
+
+def main():
+    results(measured(options())).show()
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     main()

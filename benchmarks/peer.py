@@ -41,11 +41,13 @@ from inldl_paper.experiments import SPLITS, make_fold
 from inldl_paper.experiments.machine import environment
 from inldl_paper.experiments.runner import one_line
 from inldl_paper.literature import BFGSLDL, IISLDL, InLDLADMM
+from kept import Results, Table
 from plain_numpy import with_bias
 
 DATASETS = "SJAFFE,SBU_3DFE,Natural_Scene,Movie,SCUT_FBP,emotion6,Yeast_alpha"
 HELD = [(11150, 200, 8), (17892, 36, 68), (200_000, 100, 10)]  # shapes of the table of memory
 METRICS = ["cosine", "clark", "kl_divergence"]
+TABLES = ["times", "memory", "accuracy", "others", "odd inputs"]
 
 
 class Peer:
@@ -272,31 +274,63 @@ def show(title, columns, rows, markdown):
         print("  ".join(map(str.ljust, row, widths)).rstrip(), flush=True)
 
 
-def compare(options):
-    """Measure and print all tables."""
-    machine = {"python-ldl": version("python-ldl"), **environment()}
-    print(", ".join(f"{name} {text}" for name, text in machine.items()))
-    names, found = options.datasets.split(","), ["s", "iterations", "bad rows"]
+def measured(given):
+    """Return the heading, the columns and the rows of each table, by a short name."""
+    names, found = given.datasets.split(","), ["s", "iterations", "bad rows"]
     fit = ["shape (n, k, C)", "inldl", "python-ldl", "ratio", "default settings", "iterations"]
-    show("CPU seconds of 50 iterations", fit, times(options.rounds), options.markdown)
     held = ["shape (n, k, C)", "X", "y", "inldl", "python-ldl"]
-    show("MB beyond the data during a fit", held, memory(2), options.markdown)
     columns = ["data", "method", *METRICS, *found]
-    show("Unseen rows, means of five splits", columns, accuracy(names), options.markdown)
-    columns = ["data", "method", "missing", "library", *METRICS, *found]
-    show("Other methods, ours set as theirs", columns, others(names[:2]), options.markdown)
-    show("Odd inputs", ["input", "inldl", "python-ldl"], odd_inputs(), options.markdown)
+    more = ["data", "method", "missing", "library", *METRICS, *found]
+    odd = ["input", "inldl", "python-ldl"]
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fits that end early on purpose, and 0 / 0 in the peer
+        tables = {
+            "times": ("CPU seconds of 50 iterations", fit, lambda: times(given.rounds)),
+            "memory": ("MB beyond the data during a fit", held, lambda: memory(2)),
+            "accuracy": ("Unseen rows, means of five splits", columns, lambda: accuracy(names)),
+            "others": ("Other methods, ours set as theirs", more, lambda: others(names[:2])),
+            "odd inputs": ("Odd inputs", odd, odd_inputs),
+        }
+        wanted = {name: tables[name] for name in given.only}
+        return {name: (title, head, made()) for name, (title, head, made) in wanted.items()}
 
 
-if __name__ == "__main__":
+def results(found):
+    """Return all tables."""
+    words = {"accuracy": 2, "others": 4, "odd inputs": 3, "memory": 1, "times": 1}
+    return Results(
+        {
+            name: Table(columns, [[str(cell) for cell in row] for row in rows], words[name])
+            for name, (_, columns, rows) in found.items()
+        },
+        {"version of python-ldl": version("python-ldl")},
+    )
+
+
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="best of how many (default 5)")
     parser.add_argument("--datasets", default=DATASETS, help=f"public ones (default {DATASETS})")
     parser.add_argument("--markdown", action="store_true", help="print tables as Markdown")
+    parser.add_argument("--only", nargs="+", default=TABLES, choices=TABLES, help="these tables")
     parser.add_argument("--peak", nargs=4, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    return parser.parse_args(words)
+
+
+def main():
+    given = options()
     if find_spec("pyldl") is None:
         sys.exit("This comparison needs python-ldl beside inldl: pip install python-ldl")
-    warnings.simplefilter("ignore")  # fits that end early on purpose, and 0 / 0 in the peer
-    with threadpool_limits(1):
-        tell_peak(*arguments.peak) if arguments.peak else compare(arguments)
+    if given.peak:
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tell_peak(*given.peak)
+        return
+    machine = {"python-ldl": version("python-ldl"), **environment()}
+    print(", ".join(f"{name} {text}" for name, text in machine.items()))
+    for title, columns, rows in measured(given).values():
+        show(title, columns, rows, given.markdown)
+
+
+if __name__ == "__main__":
+    main()

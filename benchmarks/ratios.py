@@ -11,11 +11,9 @@ was.
 """
 
 import argparse
-import json
 import time
 import warnings
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,10 +23,12 @@ from inldl.datasets import load
 from inldl.engines.base import one_blas_thread
 from inldl.metrics import evaluate, recovery
 from inldl_paper.experiments.folds import make_fold, partition
+from kept import Results, Table, digits, resumed
 
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
 DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]
 WAYS = ("zeros", "as degrees", "ratios", "true degrees")
+JUDGED = (("cosine", 1), ("kl_divergence", -1), ("recovered rmse_at_holes", -1))
 MOST_ROWS = 400  # of a dataset: all ways see the same
 
 
@@ -54,7 +54,7 @@ def folds(name, rate, split, model):
     return *both, y[partition(name, len(y), split)[0]]
 
 
-def measured(name, rate, split, model, way):
+def measure(name, rate, split, model, way):
     """Fit, predict and complete; return the numbers of one row of the results."""
     degrees, ratios, truth = folds(name, rate, split, model)
     fold = degrees if way == "true degrees" else ratios
@@ -65,12 +65,11 @@ def measured(name, rate, split, model, way):
     fitted = method(model, way).fit(fold.X, y)
     seconds = time.process_time() - start
     found = evaluate(fold.y_test, fitted.predict(fold.X_test), ["cosine", "kl_divergence"])
-    about = {"dataset": name, "rate": rate, "split": split, "method": model, "way": way}
     completed = fitted.complete(fold.X, y)
     completed[completed.sum(axis=1) == 0] = 1  # zeros of which no distribution can be made
     completed /= completed.sum(axis=1, keepdims=True)
     again = {f"recovered {k}": v for k, v in recovery(truth, fold.y, completed).items()}
-    return about | found | again | {"fit_seconds": seconds}
+    return found | again | {"fit_seconds": seconds}
 
 
 def table(rows, measures):
@@ -81,16 +80,17 @@ def table(rows, measures):
 
 
 def wins(rows, measure, sign):
-    """Print how often "ratios" is better than the naive ways; the sign of errors is -1."""
+    """Return how often "ratios" is better than the naive ways; the sign of errors is -1."""
+    found = []
     cases = rows.pivot_table(index=["dataset", "rate"], columns=["method", "way"], values=measure)
     for model in cases.columns.levels[0]:
         ways = sign * cases[model].dropna()
         better = ways["ratios"] > ways.drop(columns=["ratios", "true degrees"]).max(axis=1)
-        print(f"{model}, {measure}: better in {better.sum()} of {len(ways)} cases")
+        found.append((model, int(better.sum()), len(ways)))
+    return found
 
 
-def main():
-    """Finish the run and print the tables."""
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default="ratios.jsonl")
     parser.add_argument("--splits", type=int, default=1)
@@ -98,10 +98,11 @@ def main():
     parser.add_argument("--datasets", nargs="+", default=DATASETS)
     parser.add_argument("--methods", nargs="+", default=["winldl", "auto"])
     parser.add_argument("--ways", nargs="+", default=WAYS)
-    given = parser.parse_args()
-    out, keys = Path(given.out), ("dataset", "rate", "split", "method", "way")
-    done = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-    seen = {tuple(row[key] for key in keys) for row in done}
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Finish the run and return its rows."""
     cases = [
         (name, rate, split, model, way)
         for split in range(given.splits)
@@ -111,16 +112,45 @@ def main():
         for way in given.ways
         if (model, way) != ("auto", "as degrees")
     ]
-    for case in cases:
-        if case not in seen:
-            with one_blas_thread(), warnings.catch_warnings(), out.open("a") as file:
-                warnings.simplefilter("ignore")
-                print(json.dumps(measured(*case)), file=file)
-    rows = pd.DataFrame([json.loads(line) for line in out.read_text().splitlines()])
+    keys = ("dataset", "rate", "split", "method", "way")
+    with one_blas_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pd.DataFrame(resumed(given.out, keys, cases, measure))
+
+
+def results(rows):
+    """Return the two tables of the page, means over datasets, and how often ratios are better."""
+    pairs = {
+        "unseen rows": ("cosine", "kl_divergence"),
+        "recovered rows": ("recovered rmse_at_holes", "recovered canberra"),
+    }
+    tables, facts = {}, {}
+    for name, pair in pairs.items():
+        means = rows.groupby(["method", "way", "rate"])[[*pair]].mean()
+        lines = []
+        for model, shown in (("winldl", "WInLDL"), ("auto", "AutoInLDL")):
+            for rate in sorted(rows["rate"].unique()):
+                found = [
+                    " / ".join(digits(v, 3) for v in means.loc[(model, way, rate)])
+                    if (model, way, rate) in means.index else "the same"
+                    for way in WAYS
+                ]  # fmt: skip
+                lines.append([f"{shown}, {rate:.0%} hidden", *found])
+        tables[name] = Table([name, *WAYS], lines)
+    for measure_, sign in JUDGED:
+        for model, better, n in wins(rows, measure_, sign):
+            facts[f"{model}, {measure_}: ratios are better in"] = f"{better} of {n}"
+    return Results(tables, facts)
+
+
+def main():
+    """Finish the run and print the tables."""
+    rows = measured(options())
     table(rows, ["cosine", "kl_divergence"])
     table(rows, ["recovered rmse_at_holes", "recovered canberra", "recovered kl_divergence"])
-    for measure, sign in (("cosine", 1), ("kl_divergence", -1), ("recovered rmse_at_holes", -1)):
-        wins(rows, measure, sign)
+    for measure_, sign in JUDGED:
+        for model, better, n in wins(rows, measure_, sign):
+            print(f"{model}, {measure_}: better in {better} of {n} cases")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 from completion import OTHERS, features_for_imputers, rmse
 from inldl import hide
 from inldl.tables import TableModel, audit
+from kept import Results, Table, resumed
 
 IMPUTERS = ("column means", "chained ridge", "neighbours", "soft-impute", "chained forests")
 
@@ -368,28 +369,60 @@ def line(name, runs, imputers):
     if best is not None:
         ratio = found[best]
         cells.append(f"{mean[best]:.2f} ({ratio.min():.2f} to {ratio.max():.2f}), {best}")
-    return f"| {' | '.join(cells)} |"
+    return cells
 
 
-def main():
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--mechanism", default="uniform")
     parser.add_argument("--rate", type=float, default=0.3)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--imputers", nargs="*", choices=OTHERS, default=IMPUTERS)
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # imputers seldom converge
-    print("| table | rows × labels | expected error | real error | expected / real | in 90% "
-          "intervals | in fifths by estimate | by sum | RMSE / best imputer |")  # fmt: skip
-    print("|---|---|---|---|---|---|---|---|---|")
-    how = arguments.mechanism, arguments.rate
-    for name in arguments.tables:
-        with threadpool_limits(1):
-            runs = [
-                measure(name, *how, seed, arguments.imputers) for seed in range(arguments.seeds)
-            ]
-        print(line(name, runs, arguments.imputers), flush=True)
+    parser.add_argument("--out", help="a file of rows that need not be measured again")
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Return what was measured on each table and hiding, with the imputers that took part."""
+
+    def one(name, mechanism, rate, seed):
+        found = measure(name, mechanism, rate, seed, given.imputers)
+        return {"found": found, "imputers": list(given.imputers)}
+
+    cases = [
+        (name, given.mechanism, given.rate, seed)
+        for name in given.tables
+        for seed in range(given.seeds)
+    ]
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # imputers seldom converge
+        return resumed(given.out, ("name", "mechanism", "rate", "seed"), cases, one)
+
+
+def results(rows):
+    """Return a line for each table: means over the hidings, and the smallest and largest."""
+    runs = {}
+    for row in rows:
+        runs.setdefault(row["name"], []).append(row["found"])
+    imputers = rows[0]["imputers"]
+    columns = ["table", "rows × labels", "expected error", "real error", "expected / real"]
+    columns += ["in 90% intervals", "in fifths by estimate", "by sum"]
+    columns += ["RMSE / best imputer"] if imputers else []
+    lines = [line(name, found, imputers) for name, found in runs.items()]
+    means = [np.mean([run["relative"] for run in found]) for found in runs.values()]
+    inside = [np.mean([run["inside"] for run in found]) for found in runs.values()]
+    facts = {
+        "tables": str(len(lines)),
+        "median of expected / real": f"{np.median(means):.2f}",
+        "mean coverage": f"{np.mean(inside):.0%}",
+        "lowest coverage": f"{min(inside):.0%}",
+    }
+    return Results({"tables": Table(columns, lines)}, facts)
+
+
+def main():
+    results(measured(options())).show()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """AutoInLDL and what people would try first, on the same rows: the second table of docs/auto.md.
 
-    python benchmarks/rivals.py [--out rivals.jsonl] [--methods ...] [--datasets ...] [--show]
+    python benchmarks/rivals.py [--out rivals.jsonl] [--methods ...] [--datasets ...]
 
 One split of each public dataset (more with `--splits`), at most 1000 training rows, all test rows,
 three rates. Features are standardised (Movie: 100 principal components); WInLDL gets its authors'
@@ -13,7 +13,6 @@ lightgbm catboost).
 """
 
 import argparse
-import json
 import time
 import warnings
 from itertools import product
@@ -31,6 +30,7 @@ from inldl.metrics import evaluate
 from inldl.solvers.gaussian import projected
 from inldl_paper.experiments.folds import make_fold, partition
 from inldl_paper.experiments.protocol import seed
+from kept import Results, Table, best_marked, digits, resumed
 
 PENALTIES = np.logspace(-2, 5, 15)
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
@@ -116,7 +116,7 @@ def fold_of(name, rate, split, method, rows):
     return make_fold(name, X, y, rate=rate, split=split, **given)
 
 
-def measured(method, name, rate, split, rows):
+def measure(method, name, rate, split, rows):
     """Return how a method does on a fold, and the CPU seconds of its fit."""
     fold = fold_of(name, rate, split, method, rows)
     model = make_method(method, seed(name, rate, split))
@@ -126,27 +126,50 @@ def measured(method, name, rate, split, rows):
     return evaluate(fold.y_test, model.predict(fold.X_test)) | {"seconds": seconds}
 
 
-def results(path):
-    """Return what was measured, a row for each cell."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [json.loads(line) for line in lines]
-
-
-def main(given):
-    """Measure what is missing."""
-    done = {tuple(r[key] for key in CELL) for r in results(given.out)}
-    for method, split, rate, name in product(
-        given.methods, range(given.splits), given.rates, given.datasets
-    ):
-        if (method, name, rate, split) in done:
-            continue
-        cell = dict(zip(CELL, (method, name, rate, split), strict=True))
-        cell |= measured(method, name, rate, split, given.rows)
-        with given.out.open("a") as file:
-            file.write(json.dumps(cell) + "\n")
-        print(
-            method, name, rate, split, f"{cell['cosine']:.4f} {cell['seconds']:.1f} s", flush=True
+def measured(given):
+    """Measure what is missing, and return a row for each cell."""
+    cases = [
+        (method, name, rate, split)
+        for method, split, rate, name in product(
+            given.methods, range(given.splits), given.rates, given.datasets
         )
+    ]
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = resumed(given.out, CELL, cases, lambda *case: measure(*case, given.rows))
+    return pd.DataFrame(rows)
+
+
+def results(rows):
+    """Return the mean ranks of the methods, and the cells in which AutoInLDL is not first."""
+    rows = rows.groupby(["dataset", "rate", "method"], as_index=False)[[*MEASURES]].mean()
+    names = [name for name in METHODS if name in set(rows["method"])]
+    names += sorted({*rows["method"]} - {*names})
+    lines, behind, facts = [], [], {}
+    for measure_, less in MEASURES.items():
+        scores = rows.pivot(index=["dataset", "rate"], columns="method", values=measure_)[names]
+        ranks = scores.rank(axis=1, ascending=less).mean()
+        texts = best_marked([digits(each, 2) for each in ranks], less=True)
+        lines.append([f"by {measure_}", *texts])
+        facts["cells"] = str(len(scores))
+        if "auto" in names and len(names) > 1:
+            others = scores.drop(columns="auto")
+            best, who = (
+                others.agg("min" if less else "max", axis=1),
+                (others.idxmin(axis=1) if less else others.idxmax(axis=1)),
+            )
+            worse = (scores["auto"] > best) if less else (scores["auto"] < best)
+            facts[f"auto is first by {measure_} in"] = str(int((~worse).sum()))
+            if measure_ == "cosine":
+                behind = [
+                    [f"{name}, {rate:.0%}", f"{who[name, rate]} {digits(best[name, rate])}",
+                     digits(scores["auto"][name, rate])]
+                    for name, rate in worse[worse].index
+                ]  # fmt: skip
+    shown = [f"`{name.removeprefix('rivals:')}`" for name in names]
+    tables = {"ranks": Table(["mean rank", *shown], lines)}
+    tables["behind"] = Table(["", "best", "`auto`"], behind)
+    return Results(tables, facts)
 
 
 def show(rows):
@@ -160,13 +183,14 @@ def show(rows):
         print(
             f"{measure}: mean ranks of {len(table)} cells\n{by_rate.sort_values('all').round(2)}"
         )
-        best = table.drop(columns="auto").agg("min" if less else "max", axis=1)
-        behind = (table["auto"] - best) if less else (best - table["auto"])
-        print(f"auto is behind in\n{behind[behind > 0].round(4).to_string()}")
+        if "auto" in table and len(table.columns) > 1:
+            best = table.drop(columns="auto").agg("min" if less else "max", axis=1)
+            behind = (table["auto"] - best) if less else (best - table["auto"])
+            print(f"auto is behind in\n{behind[behind > 0].round(4).to_string()}")
         print(table.round(4).to_string())
 
 
-if __name__ == "__main__":
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("rivals.jsonl"))
     parser.add_argument("--methods", nargs="+", default=METHODS)
@@ -174,10 +198,8 @@ if __name__ == "__main__":
     parser.add_argument("--rates", nargs="+", type=float, default=RATES)
     parser.add_argument("--splits", type=int, default=1)
     parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--show", action="store_true", help="only print what is there")
-    given = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if not given.show:
-        with threadpool_limits(1):
-            main(given)
-    show(pd.DataFrame(results(given.out)))
+    return parser.parse_args(words)
+
+
+if __name__ == "__main__":
+    show(measured(options()))

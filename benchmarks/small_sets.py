@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 from inldl import AutoInLDL, hide
 from inldl.datasets import load
 from inldl.metrics import evaluate
+from kept import Results, Table, digits, resumed
 from rivals import CatBoost
 
 SHARED = ("Natural_Scene", "emotion6", "SCUT_FBP", "Movie", "SBU_3DFE", "Yeast_heat")
@@ -59,24 +60,47 @@ def fold(name, rate, seed):
     return Z[train], hide(y[train], rate, random_state=seed + 100), Z[test], y[test]
 
 
-def main(given):
-    models = {"without": AutoInLDL(OTHERS, random_state=0), "with": AutoInLDL(random_state=0)}
-    if given.rivals:
-        models["CatBoost"] = CatBoost()
-    for name in given.sets:
-        for rate, seed in DRAWS[: given.draws]:
-            X, y, X_test, y_test = fold(name, rate, seed)
-            found = {k: m.fit(X, y).predict(X_test) for k, m in models.items()}
-            scores = {k: evaluate(y_test, p, ["cosine"])["cosine"] for k, p in found.items()}
-            shown = "  ".join(f"{key} {score:.4f}" for key, score in scores.items())
-            print(f"{name:14} {rate:.0%} missing, draw {seed}: {shown}", flush=True)
-
-
-if __name__ == "__main__":
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sets", nargs="+", default=[*SHARED, *TABLES, "meats"])
     parser.add_argument("--draws", type=int, default=len(DRAWS))
     parser.add_argument("--rivals", action="store_true")
-    warnings.simplefilter("ignore")
-    with threadpool_limits(1):
-        main(parser.parse_args())
+    parser.add_argument("--out", help="a file of rows that need not be measured again")
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Return the cosines of each set and draw."""
+    models = {"without": AutoInLDL(OTHERS, random_state=0), "with": AutoInLDL(random_state=0)}
+    if given.rivals:
+        models["CatBoost"] = CatBoost()
+
+    def one(name, rate, seed):
+        X, y, X_test, y_test = fold(name, rate, seed)
+        found = {k: m.fit(X, y).predict(X_test) for k, m in models.items()}
+        return {
+            "cosines": {k: evaluate(y_test, p, ["cosine"])["cosine"] for k, p in found.items()}
+        }
+
+    cases = [(name, *draw) for name in given.sets for draw in DRAWS[: given.draws]]
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return resumed(given.out, ("set", "rate", "seed"), cases, one)
+
+
+def results(rows):
+    """Return a line for each set and draw."""
+    names = list(rows[0]["cosines"])
+    lines = [
+        [row["set"], f"{row['rate']:.0%}", *(digits(each) for each in row["cosines"].values())]
+        for row in rows
+    ]
+    return Results({"cosines": Table(["set", "missing", *names], lines, 2)})
+
+
+def main():
+    results(measured(options())).show()
+
+
+if __name__ == "__main__":
+    main()

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from inldl import AutoInLDL, WInLDL
 from inldl.datasets import load, load_budget_shares, load_concrete
 from inldl.metrics import kl_divergence
+from kept import Results, Table, digits, resumed
 
 PUBLIC = (
     "SJAFFE", "Movie", "SCUT_FBP", "SBU_3DFE", "Natural_Scene", "emotion6", "Yeast_alpha",
@@ -26,6 +27,10 @@ PUBLIC = (
 )  # fmt: skip
 SHIPPED = {"budget": load_budget_shares, "concrete": load_concrete}
 FEWEST = 20  # suppressed shares to be judged by
+COLUMNS = [
+    "data", "below", "suppressed", "half of the limit", "NaN", "bounds", "in 90% intervals",
+    "new rows: AutoInLDL, NaN", "bounds", "WInLDL, NaN", "bounds",
+]  # fmt: skip
 
 
 def rows_of(name, most):
@@ -63,31 +68,50 @@ def measure(name, threshold, most):
     return [small.mean(), *(rmse(each, y, judged) for each in errors), inside, *new]
 
 
-def main():
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--datasets", nargs="+", default=[*SHIPPED, *PUBLIC])
     parser.add_argument("--thresholds", nargs="+", type=float, default=[0.05, 0.1])
     parser.add_argument("--rows", type=int, default=500, help="at most, drawn at random")
-    args = parser.parse_args()
-    print(
-        "| data | below | suppressed | half of the limit | NaN | bounds | in 90% intervals "
-        "| new rows: AutoInLDL, NaN | bounds | WInLDL, NaN | bounds |"
-    )
-    print("|---" * 11 + "|")
-    for threshold in args.thresholds:
-        for name in args.datasets:
-            with warnings.catch_warnings(), threadpool_limits(1):
-                warnings.simplefilter("ignore")
-                found = measure(name, threshold, args.rows)
-            if found is None:
-                continue
-            share, half, plain, told, inside, *new = found
-            print(
-                f"| {name} | {threshold:.0%} | {share:.0%} | {half:.4f} | {plain:.4f} "
-                f"| {told:.4f} | {inside:.0%} | "
-                + " | ".join(f"{each:.4f}" for each in new) + " |",
-                flush=True,
-            )  # fmt: skip
+    parser.add_argument("--out", help="a file of rows that need not be measured again")
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Return a row for each threshold and dataset."""
+
+    def one(threshold, name):
+        with warnings.catch_warnings(), threadpool_limits(1):
+            warnings.simplefilter("ignore")
+            return {"found": measure(name, threshold, given.rows)}
+
+    cases = [(threshold, name) for threshold in given.thresholds for name in given.datasets]
+    return resumed(given.out, ("threshold", "name"), cases, one)
+
+
+def results(rows):
+    """Return the table, without datasets where bounds tell nothing."""
+    lines, inside_all = [], []
+    better = {"AutoInLDL": 0, "WInLDL": 0}
+    rows = [row for row in rows if row["found"] is not None]
+    for row in rows:
+        share, half, plain, told, inside, *new = row["found"]
+        line = [row["name"], f"{row['threshold']:.0%}", f"{share:.0%}"]
+        line += [digits(half), digits(plain), digits(told), f"{inside:.0%}"]
+        lines.append(line + [digits(each) for each in new])
+        inside_all.append(inside)
+        better["AutoInLDL"] += new[1] < new[0]
+        better["WInLDL"] += new[3] < new[2]
+    facts = {"cases": str(len(lines))}
+    if lines:
+        facts["lowest coverage"] = f"{min(inside_all):.0%}"
+        facts["highest coverage"] = f"{max(inside_all):.0%}"
+        facts |= {f"{name} better with bounds": str(n) for name, n in better.items()}
+    return Results({"errors": Table(COLUMNS, lines)}, facts)
+
+
+def main():
+    results(measured(options())).show()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from kept import Results, Table
+
 FEATURES, LABELS = 20, 8
 
 
@@ -80,38 +82,68 @@ def measure(way, path, out):
     print(json.dumps({"total": time.process_time(), "parts": parts, "peak": peak}))
 
 
-def main():
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.measure:
-        measure(*options.measure)
+    return parser.parse_args(words)
+
+
+def main():
+    given = options()
+    if given.measure:
+        measure(*given.measure)
     else:
-        compare(options.rows)
+        show(measured(given))
 
 
-def compare(rows):
-    """Run both ways in processes of their own, and print what they took."""
+def measured(given):
+    """Run both ways in processes of their own, and return what they took."""
+    rows = given.rows
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.csv")
         write_random_table(path, rows)
         numbers = rows * (FEATURES + LABELS) * 8
-        print(f"{rows:,} rows: a file of {path.stat().st_size / 1e6:.0f} MB, "
-              f"{numbers / 1e6:.0f} MB as numbers")  # fmt: skip
-        found = {}
+        found = {"about": {"rows": rows, "bytes": path.stat().st_size, "numbers": numbers}}
         for way in ("inldl", *WAYS):  # the first run compiles, and is not counted
             command = [sys.executable, __file__, "--measure", way, path, f"{folder}/out.csv"]
             text = subprocess.run(command, env=environment, capture_output=True, check=True).stdout
             Path(folder, "out.csv").unlink()
             found[way] = json.loads(text)
-        for way, each in found.items():
-            parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in each["parts"].items())
-            ratio = each["total"] / found["by hand"]["total"]
-            memory = f"{each['peak'] / 1e6:.0f} MB, {each['peak'] / numbers:.2f} x the numbers"
-            print(f"{way:8} {each['total']:6.1f} CPU s ({parts}), {ratio:.2f} x by hand;")
-            print(f"{'':8} peak {memory}")
+    return found
+
+
+def show(found):
+    """Print what both ways took."""
+    about = found.pop("about")
+    print(f"{about['rows']:,} rows: a file of {about['bytes'] / 1e6:.0f} MB, "
+          f"{about['numbers'] / 1e6:.0f} MB as numbers")  # fmt: skip
+    for way, each in found.items():
+        parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in each["parts"].items())
+        ratio = each["total"] / found["by hand"]["total"]
+        peak = each["peak"]
+        memory = f"{peak / 1e6:.0f} MB, {peak / about['numbers']:.2f} x the numbers"
+        print(f"{way:8} {each['total']:6.1f} CPU s ({parts}), {ratio:.2f} x by hand;")
+        print(f"{'':8} peak {memory}")
+
+
+def results(found):
+    """Return the table of times and memory."""
+    shown = {
+        "inldl": "`inldl complete --method winldl`, a piece at a time",
+        "by hand": "by hand: pandas reads, `WInLDL()` fits and completes, pandas writes",
+    }
+    lines = [
+        [text, f"{found[way]['total']:.1f}", f"{found[way]['peak'] / 1e6:.0f} MB"]
+        for way, text in shown.items()
+    ]
+    facts = {
+        "rows": f"{found['about']['rows']:,}",
+        "size of the file": f"{found['about']['bytes'] / 1e6:.0f} MB",
+        "times by hand": f"{found['inldl']['total'] / found['by hand']['total']:.1f}",
+    }
+    return Results({"ways": Table(["", "CPU s", "peak memory"], lines)}, facts)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,9 @@ resumes where it was.
 """
 
 import argparse
-import json
 import time
 import warnings
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,6 +24,7 @@ from inldl.methods.registry import make_method
 from inldl.metrics import evaluate
 from inldl_paper import TunedLDL
 from inldl_paper.experiments import make_fold
+from kept import Results, Table, best_marked, digits, resumed
 
 DATASETS = ["SJAFFE", "SBU_3DFE", "SCUT_FBP", "Yeast_spo", "emotion6"]
 METHODS = ["winldl", "inldl-p", "inldl-a", "bfgs-ldl", "edl-lrl", "ridge", "knn"]
@@ -42,7 +41,7 @@ def rows_of(name):
     return X[some], y[some]
 
 
-def measured(name, rate, split, method):
+def measure(name, rate, split, method):
     """Return the scores of every candidate, the first being the default."""
     X, y = rows_of(name)
     fold = make_fold(name, X, y, rate=rate, split=split)
@@ -54,8 +53,7 @@ def measured(name, rate, split, method):
         model = make_method(method, 0).set_params(**trial["parameters"]).fit(fold.X, fold.y)
         scores = evaluate(fold.y_test, model.predict(fold.X_test), MEASURES)
         found.append({"constants": str(trial["parameters"]), "error": trial["error"], **scores})
-    about = {"dataset": name, "rate": rate, "split": split, "method": method}
-    return about | {"trials": found, "seconds": seconds}
+    return {"trials": found, "seconds": seconds}
 
 
 def three_ways(runs, measure):
@@ -73,18 +71,18 @@ def three_ways(runs, measure):
     return np.mean(default), np.mean(hidden), truth
 
 
-def main():
-    """Finish the run and print the table."""
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default="tuning.jsonl")
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--rates", type=float, nargs="+", default=[0.3, 0.7])
     parser.add_argument("--datasets", nargs="+", default=DATASETS)
     parser.add_argument("--methods", nargs="+", default=METHODS)
-    given = parser.parse_args()
-    out, keys = Path(given.out), ("dataset", "rate", "split", "method")
-    done = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-    seen = {tuple(row[key] for key in keys) for row in done}
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Finish the run and return its rows."""
     cases = [
         (name, rate, split, method)
         for name in given.datasets
@@ -92,23 +90,36 @@ def main():
         for rate in given.rates
         for split in range(given.splits)
     ]
-    for case in cases:
-        if case not in seen:
-            with one_blas_thread(), warnings.catch_warnings(), out.open("a") as file:
-                warnings.simplefilter("ignore")
-                print(json.dumps(measured(*case)), file=file)
-    runs = [json.loads(line) for line in out.read_text().splitlines()]
+    with one_blas_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return resumed(given.out, ("dataset", "rate", "split", "method"), cases, measure)
+
+
+def results(runs):
+    """Return a table for each measure: means over datasets and rates, a line for each method."""
     frame = pd.DataFrame(runs).groupby(["method", "dataset", "rate"])
-    for measure in MEASURES:
+    tables, facts = {}, {}
+    for name in MEASURES:
         cells = {
-            key: three_ways([runs[i] for i in rows], measure) for key, rows in frame.groups.items()
+            key: three_ways([runs[i] for i in rows], name) for key, rows in frame.groups.items()
         }
         table = pd.DataFrame(cells, index=COLUMNS).T
-        print(measure, f"({len(table)} cells)")
-        print(table.groupby(level=0).mean().round(4).to_string())
-        sign = 1 if measure == "cosine" else -1
+        means = table.groupby(level=0).mean()
+        lines = [
+            [f"`{method}`", *best_marked([digits(each) for each in own], name != "cosine")]
+            for method, own in means.iterrows()
+        ]
+        tables[name] = Table([name, *COLUMNS], lines)
+        sign = 1 if name == "cosine" else -1
         gains = sign * (table["the truth"] - table["hidden degrees"])
-        print("the truth gains over hidden degrees in", int((gains > 1e-6).sum()), "cells")
+        facts["cells"] = str(len(table))
+        facts[f"{name}: the truth gains over hidden degrees in"] = str(int((gains > 1e-6).sum()))
+    return Results(tables, facts)
+
+
+def main():
+    """Finish the run and print the tables."""
+    results(measured(options())).show()
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from inldl import vote_weights
 from inldl.datasets import load
 from inldl.methods.registry import make_method
 from inldl.metrics import kl_divergence
+from kept import Results, Table, digits, resumed
 
 DATASETS = (
     "Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", "Emotion6", "Yeast_alpha",
@@ -55,34 +56,48 @@ def measure(method, X, truth, seed):
     return found
 
 
-def main():
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--method", default="winldl")
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--datasets", nargs="+", default=DATASETS)
-    arguments = parser.parse_args()
-    print("| dataset | no weights | `vote_weights` | votes as weights | lower by |")
-    print("|---|---|---|---|---|")
-    better = 0
-    for name in arguments.datasets:
+    parser.add_argument("--out", help="a file of rows that need not be measured again")
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Return the divergences of all draws, a row for each dataset."""
+
+    def one(name):
         X, y = load(name, return_X_y=True)
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
         truth = np.asarray(y, dtype=float)
         truth /= truth.sum(axis=1, keepdims=True)
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
-            draws = range(arguments.draws)
-            found = np.array([measure(arguments.method, X, truth, seed) for seed in draws])
+            return {"found": [measure(given.method, X, truth, s) for s in range(given.draws)]}
+
+    return resumed(given.out, ("dataset",), [(name,) for name in given.datasets], one)
+
+
+def results(rows):
+    """Return the table, and on how many datasets `vote_weights` is better."""
+    lines, better = [], 0
+    for row in rows:
+        found = np.array(row["found"])
         plain, weighted, by_votes = found.mean(axis=0)
         lower = (found[:, 0] - found[:, 1]) / plain
         error = lower.std(ddof=1) / np.sqrt(len(lower)) if len(lower) > 1 else np.nan
         better += lower.mean() > 0
-        print(
-            f"| {name} | {plain:.4f} | {weighted:.4f} | {by_votes:.4f} "
-            f"| {lower.mean():.1%} ± {error:.1%} |",
-            flush=True,
-        )
-    print(f"\nvote_weights is better on {better} of {len(arguments.datasets)} datasets.")
+        numbers = [digits(each) for each in (plain, weighted, by_votes)]
+        lines.append([row["dataset"], *numbers, f"{lower.mean():.1%} ± {error:.1%}"])
+    columns = ["dataset", "no weights", "`vote_weights`", "votes as weights", "lower by"]
+    facts = {"vote_weights is better on": f"{better} of {len(rows)}"}
+    return Results({"divergences": Table(columns, lines)}, facts)
+
+
+def main():
+    results(measured(options())).show()
 
 
 if __name__ == "__main__":

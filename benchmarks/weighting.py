@@ -16,6 +16,7 @@ import pandas as pd
 from inldl.metrics import METRICS
 from inldl_paper.experiments import Store, grid, run
 from inldl_paper.experiments.statistics import mean_ranks, wilcoxon_holm
+from kept import Results, Table, best_marked, digits
 
 DATASETS = ("SJAFFE", "SBU_3DFE", "Natural_Scene", "SCUT_FBP", "Movie", "emotion6")
 DATASETS += tuple(
@@ -30,11 +31,11 @@ ROWS, SPLITS = 300, 3
 KEPT = Path(__file__).with_suffix(".csv")
 
 
-def cells():
+def cells(datasets=DATASETS, splits=SPLITS):
     """Return the cells of the study, in an order that computes each fold once."""
-    data = [f"inldl_paper.experiments.protocol:some_rows(name={d}, n={ROWS})" for d in DATASETS]
+    data = [f"inldl_paper.experiments.protocol:some_rows(name={d}, n={ROWS})" for d in datasets]
     methods = [f"winldl(weighting={each}, ridge=auto)" for each in (*SCHEMES, *LEARNED)]
-    parts = (grid(data, methods, splits=SPLITS, mechanism=each) for each in MECHANISMS)
+    parts = (grid(data, methods, splits=splits, mechanism=each) for each in MECHANISMS)
     return [cell for part in parts for cell in part]
 
 
@@ -76,14 +77,47 @@ def compare(scores, metric, mechanism):
     print(f"  {mechanism}: mean ranks {mean_ranks(scores, higher).round(2).to_dict()}")
 
 
-def main():
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("store", type=Path)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--datasets", nargs="+", default=DATASETS)
+    parser.add_argument("--splits", type=int, default=SPLITS)
     parser.add_argument("--keep", action="store_true")
-    given = parser.parse_args()
-    run(cells(), given.store, jobs=given.jobs)
-    frame = means(given.store)
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Finish the run and return the mean scores over splits."""
+    run(cells(given.datasets, given.splits), given.store, jobs=given.jobs)
+    return means(given.store)
+
+
+def results(frame):
+    """Return the table of mean scores over datasets and rates, and how often ours are better."""
+    shown = {"cosine": "cosine", "kl_divergence": "KL", "clark": "Clark"}
+    holes = {"uniform": "uniform holes", "small": "small degrees missing",
+             "top": "only the largest left"}  # fmt: skip
+    cases, lines, facts = ["dataset", "mechanism", "rate"], [], {}
+    for metric, name in shown.items():
+        wide = frame.pivot(index=cases, columns="weighting", values=metric)[list(NAMES)].dropna()
+        scores = wide.groupby("mechanism").mean()
+        less = not METRICS[metric].higher_is_better
+        for mechanism, where in holes.items():
+            if mechanism in scores.index:
+                texts = [digits(value) for value in scores.loc[mechanism]]
+                lines.append([f"{name}, {where}", *best_marked(texts, less)])
+                own = wide.xs(mechanism, level="mechanism").groupby("dataset").mean()
+                for other in ("degree", "propensity", "auto"):
+                    gain = (own["uniform"] - own[other]) if less else (own[other] - own["uniform"])
+                    key = f"{name}, {where}: {other} better than uniform on"
+                    facts[key] = f"{int((gain > 1e-12).sum())} of {len(gain)}"
+    return Results({"scores": Table(["", *NAMES], lines)}, facts)
+
+
+def main():
+    given = options()
+    frame = measured(given)
     if given.keep:
         frame.round(5).to_csv(KEPT, index=False)
     with pd.option_context("display.width", 200):

@@ -23,6 +23,8 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "own_members",
+    "pictures",
+    "reference_pages",
 ]
 exclude_patterns = ["_build", "gallery/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]

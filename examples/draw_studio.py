@@ -20,11 +20,13 @@ import pandas as pd
 from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.keys import Keys
 
 from inldl import hide
 from inldl.datasets import load_budget_shares
 
 DOCS = Path(__file__).parents[1] / "docs"
+SMALL = 1000, 640  # the size of a picture of the film
 COLOURS = 256  # of a picture, so that it stays small
 
 
@@ -34,10 +36,11 @@ def main(folder):
         page.get(address)
         until(page, "document.querySelector('table.roles')")
         photograph(page, folder / "studio_columns.png", 1200, 760)
-        go(page, "inspect")
-        until(page, "document.querySelector('article.document table')")
+        film(page, folder)
+        page.get("about:blank")
+        page.get(address)
+        until(page, "document.querySelector('.grid .filled')")
         go(page, "table")
-        press(page, "Complete the table")
         until(page, "document.querySelector('aside.ask')")
         press(page, "List them")
         until(page, "document.querySelector('.questions li')")
@@ -46,6 +49,45 @@ def main(folder):
         until(page, "document.querySelector('.tip:not([hidden])')")
         photograph(page, folder / "studio.png", 1440, 960)
         photograph(page, folder / "studio_narrow.png", 390, 780, dark=True)
+
+
+def film(page, folder):
+    """Write small pictures of the way from a file to what is handed on."""
+
+    def shot(number):
+        photograph(page, folder / f"studio_film_{number}.png", *SMALL)
+
+    shot(2)
+    page.execute_script("location.hash = ''")
+    until(page, "document.querySelector('main').dataset.ready === 'home'")
+    shot(1)
+    page.back()
+    until(page, "document.querySelector('table.preview')")
+    press(page, "Complete the table")
+    until(page, "document.querySelector('.job progress')")
+    page.execute_script("document.querySelector('.job').scrollIntoView()")
+    photograph(page, folder / "studio_film_3.png", *SMALL, top=False)
+    until(page, "document.querySelector('.grid .filled')")
+    scroll_to(page, ".grid-tools")
+    photograph(page, folder / "studio_film_4.png", *SMALL, top=False)
+    cell = page.find_element("css selector", ".grid-rows .cell.filled")
+    cell.click()
+    cell.send_keys(Keys.SHIFT + 3 * Keys.ARROW_DOWN + Keys.ARROW_RIGHT + Keys.NULL)
+    photograph(page, folder / "studio_film_5.png", *SMALL, top=False)
+    page.execute_script("document.querySelector('.divide').open = true")
+    page.find_element("id", "field-names").send_keys("Ada, Emmy")
+    press(page, "List them")
+    until(page, "document.querySelector('.questions li')")
+    scroll_to(page, "aside.ask")
+    photograph(page, folder / "studio_film_6.png", *SMALL, top=False)
+    go(page, "report")
+    shot(7)
+    go(page, "columns")
+
+
+def scroll_to(page, selector):
+    """Bring a part of the page to its top."""
+    page.execute_script("document.querySelector(arguments[0]).scrollIntoView()", selector)
 
 
 def survey():
@@ -110,10 +152,11 @@ def press(page, text):
     page.find_element("xpath", f"//button[normalize-space()='{text}']").click()
 
 
-def photograph(page, path, width, height, dark=False):
-    """Write a picture of the screen with few colours."""
+def photograph(page, path, width, height, dark=False, top=True):
+    """Write a picture of the screen with few colours, from the top of the page or from here."""
     size(page, width, height, dark)
-    page.execute_script("scrollTo(0, 0)")
+    if top:
+        page.execute_script("scrollTo(0, 0)")
     time.sleep(0.7)
     page.get_screenshot_as_file(str(path))
     with Image.open(path) as picture:

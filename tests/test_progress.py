@@ -1,11 +1,10 @@
 """Long pieces of work report how far they are to whoever listens."""
 
-import pickle
 from threading import Thread
 
 from inldl import AutoInLDL
 from inldl.datasets import make_distributions
-from inldl.progress import RowCounter, listening, report, reporter
+from inldl.progress import listening, report, reporter
 
 
 def kept(reports):
@@ -57,22 +56,3 @@ def test_auto_reports_its_parts():
     assert "kernel of scale" in told[1][0]
     assert told[2] == ("fitting kernel-ridge to 40 rows", 0.5)
     assert told[3][0].startswith("kernel-ridge: held-out error")
-
-
-def test_rows_of_a_sweep_are_counted():
-    told = []
-    with listening(kept(told)):
-        counter = RowCounter(1000)
-    for sweep in ("first", "second"):
-        counter.start(sweep)
-        for n_rows in (400, 4, 596):  # less than a percent more is not worth a report
-            counter(n_rows)
-    shares = [0.4, 1.0]
-    assert told == [("first", s) for s in shares] + [("second", s) for s in shares]
-
-
-def test_nobody_listens_on_another_machine():
-    told = []
-    with listening(kept(told)):
-        pickle.loads(pickle.dumps(RowCounter(10)))(10)
-    assert told == []

@@ -18,6 +18,7 @@ COMMANDS = {
     path: re.findall(r"(?:run|entry): (.*)", (ROOT / path).read_text(encoding="utf-8"))
     for path in (".github/workflows/ci.yml", ".pre-commit-config.yaml")
 }
+PUBLIC = ROOT / "packages/inldl-paper/src/inldl_paper/public.toml"
 PACKAGES = sorted(path.parent for path in ROOT.glob("packages/*/pyproject.toml"))
 YAML = sorted(path.relative_to(ROOT) for path in (ROOT / ".github").rglob("*.yml"))
 
@@ -48,12 +49,23 @@ def test_references_have_all_methods_and_the_paper_cites_what_is_there():
     assert {each.name for each in compared if not each.published} < set(named)
     text = (ROOT / "paper/paper.md").read_text(encoding="utf-8")
     assert set(re.findall(r"@(\w+)", text)) <= set(entries)
+    cited = tomllib.loads(PUBLIC.read_text(encoding="utf-8"))["citations"]
+    assert set(cited) <= set(entries)
+
+
+def test_references_can_be_followed():
+    """All but those of which no address could be confirmed."""
+    bibliography = (ROOT / "paper/paper.bib").read_text(encoding="utf-8")
+    entries = re.findall(r"^@\w+\{(\w+),(.*?)^\}", bibliography, re.MULTILINE | re.DOTALL)
+    without = {key for key, text in entries if not re.search(r"^  (doi|url) ", text, re.MULTILINE)}
+    assert without == {"jia2019", "jia2019wsldl", "nguyen2012"}
 
 
 @pytest.mark.parametrize("folder", PACKAGES, ids=lambda folder: folder.name)
 def test_packages_are_released_together(folder):
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert (project["name"], project["version"]) == (folder.name, inldl.__version__)
+    assert {"Paper", "Preprint"} <= set(project["urls"])
     assert (
         re.fullmatch(r"inldl(\[[\w,]+])?==(.*)", project["dependencies"][0])[2]
         == inldl.__version__
@@ -141,7 +153,7 @@ def test_what_benchmarks_and_examples_import_is_there(folder):
 
 
 # What is about the repository or the package as a whole, and about no module of it.
-ABOUT_ALL = {"demo", "docs", "extending", "footprint", "peer", "repository"}
+ABOUT_ALL = {"demo", "docs", "extending", "footprint", "measurements", "peer", "repository"}
 ABOUT_ALL |= {"site", "typing", "your_own_method"}
 
 

@@ -1,10 +1,16 @@
 """Tables of the scores that are stored: ours beside the best of the peers in each cell."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
 from cells import KINDS
 from methods import OURS
+
+sys.path.append(str(Path(__file__).parents[1]))
+from kept import Results, Table
 
 METRICS = ("rmse", "mae", "aitchison", "crps", "log crps")
 CLOSE = 1.03  # of the best peer
@@ -21,12 +27,26 @@ def report(rows, label, pool, details):
         own = rows[mine & (rows.method == method) & (rows.version == label)]
         if len(own):
             print(f"\n# {method}, {label}")
-            compare(own, peers)
+            print(f"\n{compare(own, peers).markdown()}")
             print_coverage(own)
             print_other_labels(own, rows[mine & (rows.version != label)])
             if details:
                 print_cells(own, peers)
-    print_ranks(pd.concat([rows[mine & (rows.version == label)], peers]))
+    print(f"\n{ranks(pd.concat([rows[mine & (rows.version == label)], peers])).markdown()}")
+
+
+def results(rows, label):
+    """Return the tables of a page: ours beside the best peer, and mean ranks of all."""
+    rows = rows[rows.skipped.isna()].assign(trial="all")
+    mine = rows.method.isin(OURS)
+    tables = {
+        f"{method} beside the best": compare(own, rows[~mine])
+        for method in OURS
+        if len(own := rows[mine & (rows.method == method) & (rows.version == label)])
+    }
+    now = pd.concat([rows[mine & (rows.version == label)], rows[~mine]])
+    facts = {f"version of {m}": v for m, v in rows[~mine].groupby("method").version.last().items()}
+    return Results(tables | {"ranks": ranks(now)}, facts | {"tables": str(now.table.nunique())})
 
 
 def by_cell(rows, metric):
@@ -46,8 +66,8 @@ def beside_best(own, peers, metric):
 
 
 def compare(own, peers):
-    print("\n| holes | score | ours best | within 3% | cells | median of the best | mean of ours "
-          "| mean of the best |\n|---|---|---:|---:|---:|---:|---:|---:|")  # fmt: skip
+    """Return our scores beside the best of the peers, a line for each kind of holes and score."""
+    lines = []
     for metric in METRICS:
         found = beside_best(own, peers, metric)
         kinds = found.index.get_level_values("kind")
@@ -55,9 +75,11 @@ def compare(own, peers):
             part = found if kind == "all" else found[kinds == kind]
             if len(part):
                 best, near = (part.ratio <= 1).sum(), (part.ratio <= CLOSE).sum()
-                numbers = f"{best} | {near} | {len(part)} | {part.ratio.median():.3f}"
-                means = f"{part.ours.mean():.4f} | {part.best.mean():.4f}"
-                print(f"| {kind} | {metric} | {numbers} | {means} |")
+                numbers = [str(best), str(near), str(len(part)), f"{part.ratio.median():.3f}"]
+                means = [f"{part.ours.mean():.4f}", f"{part.best.mean():.4f}"]
+                lines.append([kind, metric, *numbers, *means])
+    columns = ["holes", "score", "ours best", "within 3%", "cells", "median of the best"]
+    return Table([*columns, "mean of ours", "mean of the best"], lines, 2)
 
 
 def print_coverage(own):
@@ -86,21 +108,20 @@ def print_other_labels(own, others):
               + ", ".join(ratios))  # fmt: skip
 
 
-def print_ranks(rows):
-    """Print mean ranks of the methods that ran nearly everywhere, and their times."""
-    print("\n| method | " + " | ".join(f"rank, {m}" for m in METRICS) + " | cells | seconds |")
-    print("|---|" + "---:|" * (len(METRICS) + 2))
-    ranks = {}
+def ranks(rows):
+    """Return mean ranks of the methods that ran nearly everywhere, and their times."""
+    means, lines = {}, []
     for metric in METRICS:
         found = by_cell(rows, metric)
         ran = found.notna().mean() >= EVERYWHERE
-        ranks[metric] = found.loc[:, ran].dropna().rank(axis=1).mean()
-    table = pd.DataFrame(ranks).reindex(sorted(set(rows.method)))
+        means[metric] = found.loc[:, ran].dropna().rank(axis=1).mean()
+    table = pd.DataFrame(means).reindex(sorted(set(rows.method)))
     for method, line in table.sort_values("rmse").iterrows():
         of_method = rows[rows.method == method]
         texts = ["" if np.isnan(value) else f"{value:.2f}" for value in line]
-        seconds = f"{len(of_method)} | {of_method.seconds.median():.2f}"
-        print(f"| {method} | {' | '.join(texts)} | {seconds} |")
+        seconds = [str(len(of_method)), f"{of_method.seconds.median():.2f}"]
+        lines.append([method, *texts, *seconds])
+    return Table(["method", *(f"rank, {m}" for m in METRICS), "cells", "seconds"], lines)
 
 
 def print_cells(own, peers):

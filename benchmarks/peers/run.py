@@ -45,6 +45,7 @@ import methods
 import rscripts
 from cells import FIELD, KINDS, hide, tables
 from report import report
+from report import results as tables_of
 from scores import measure
 
 KEY = ["table", "kind", "trial", "method", "version"]
@@ -121,7 +122,7 @@ def run_all(store, options):
             run_table(store, cells, versions, done, options.timeout)
 
 
-def main():
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--tables", help="a folder with tables as .csv files")
     parser.add_argument(
@@ -139,11 +140,26 @@ def main():
     parser.add_argument("--report", action="store_true", help="run nothing")
     parser.add_argument("--pool", action="store_true", help="report means of trials as one cell")
     parser.add_argument("--details", action="store_true", help="a line for each table and kind")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")  # imputers seldom converge
-    if not options.report:
-        run_all(Store(options.store), options)
-    report(Store(options.store).frame, options.label, options.pool, options.details)
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Run what is missing, and return all scores."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # imputers seldom converge
+        if not given.report:
+            run_all(Store(given.store), given)
+    return Store(given.store).frame
+
+
+def results(frame):
+    """Return the tables of a page for the measurement "now"."""
+    return tables_of(frame, "now")
+
+
+def main():
+    given = options()
+    report(measured(given), given.label, given.pool, given.details)
 
 
 if __name__ == "__main__":

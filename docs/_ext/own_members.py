@@ -5,6 +5,8 @@ import sys
 from sphinx.errors import PycodeError
 from sphinx.pycode import ModuleAnalyzer
 
+PACKAGES = {"inldl", "inldl_paper", "inldl_studio", "inldl_torch"}
+
 
 def is_foreign(app, what, name, member, skip, options):
     """Return True for a member from another package, such as scikit-learn's `set_fit_request`."""
@@ -22,7 +24,8 @@ def describe_constant(app, what, name, constant, options, lines):
 
 
 def _holds(home, name, constant):
-    return home.startswith("inldl.") and vars(sys.modules[home]).get(name) is constant
+    ours = home.partition(".")[0] in PACKAGES and home not in PACKAGES
+    return ours and vars(sys.modules[home]).get(name) is constant
 
 
 def _words(home, name):

@@ -128,9 +128,8 @@ def importance_by_label(
     labels = list(_labels(model, degrees.shape[1]) if names is None else names)
     values = [found[j].importances_mean for j in found] + [found[j].importances_std for j in found]
     columns = pd.MultiIndex.from_product([["mean", "std"], labels], names=[None, "label"])
-    return pd.DataFrame(
-        np.column_stack(values), _features(model, X, np.shape(X)[1]), columns
-    ).rename_axis("feature")
+    features = pd.Index(_features(model, X, np.shape(X)[1]), name="feature")
+    return pd.DataFrame(np.column_stack(values), features, columns)
 
 
 def _minus_errors(model, X, y):

@@ -8,10 +8,7 @@ from scipy import stats
 
 from inldl.rows.checks import check_number
 
-__all__ = [
-    "Pooled",
-    "pool",
-]
+__all__ = ["Pooled", "pool"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +61,9 @@ def pool(
     *,
     complete_df: float | None = None,
 ) -> Pooled:
-    r"""Combine estimates from several completed tables by Rubin's rules.
+    r"""Combine estimates from several completed tables into one, by Rubin's rules.
+
+    Guide: :doc:`/draws`.
 
     With :math:`q_1, \dots, q_m` the estimates and :math:`u_1, \dots, u_m` their variances,
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Lock
 from typing import Any
 
 Listener = Callable[[str, float | None], Any]
@@ -42,33 +41,3 @@ def listening(listener: Listener | None) -> Iterator[Listener]:
         yield outer
     finally:
         _LISTENER.reset(token)
-
-
-class RowCounter:
-    """Report, from any thread, how many rows of `total` a sweep has seen.
-
-    It is called with the number of rows of each block. On another machine it counts nothing.
-    """
-
-    def __init__(self, total: int = 0) -> None:
-        self._total, self._lock = total, Lock()
-        self._report = reporter()
-        self.start("")
-
-    def start(self, text: str) -> None:
-        """Count from 0; `text` says what for."""
-        self._text, self._rows, self._percent = text, 0, 0
-
-    def __call__(self, n_rows: int) -> None:
-        """Count `n_rows` more rows."""
-        if not self._total:
-            return
-        with self._lock:
-            self._rows += n_rows
-            percent = 100 * self._rows // self._total
-            if percent > self._percent:
-                self._percent = percent
-                self._report(self._text, self._rows / self._total)
-
-    def __reduce__(self) -> tuple[type, tuple[()]]:
-        return RowCounter, ()

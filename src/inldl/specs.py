@@ -88,6 +88,8 @@ def _import(name: str) -> Any:
     if not name.endswith(".py"):
         return import_module(name)
     path = Path(name).resolve()
+    if not path.is_file():
+        raise ValueError(f"There is no file {name!r} to import from; check its path.")
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
     module = import_module(path.stem)

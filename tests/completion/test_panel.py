@@ -7,7 +7,7 @@ from inldl.completion import panel as module
 from inldl.completion.panel import PanelModel, far_from_known, some_rows
 from inldl.completion.paths import Ways
 from inldl.rows.panel import Panel
-from inldl.uncertainty.spells import hide_last
+from inldl.uncertainty.hiding import hide_last
 from made_panels import early, made_panel
 
 

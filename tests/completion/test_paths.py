@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inldl.completion.paths import Ways, effects, mean_of_known
+from inldl.completion.paths import Ways, effects
+from inldl.rows.density import mean_degrees
 from inldl.rows.panel import Panel
 from made_panels import early, made_panel
 
@@ -58,8 +59,8 @@ def test_paths_go_on_between_the_rows_of_a_unit():
     found = Ways(Panel(np.array([0, 0, 0, 0, 1]), time), y).predict()[0, 0]
     assert found[LINEAR, 1:3, 0] == pytest.approx([0.2, 0.3], abs=2e-3)
     assert found[LEVEL, 1, 0] == pytest.approx(0.25, abs=0.02)
-    assert (found[ALONE, :, 0] == mean_of_known(y)[0]).all()
-    assert found[LINEAR, 4, 0] == mean_of_known(y)[0]
+    assert (found[ALONE, :, 0] == mean_degrees(y)[0]).all()
+    assert found[LINEAR, 4, 0] == mean_degrees(y)[0]
 
 
 def test_logarithms_follow_ratios():

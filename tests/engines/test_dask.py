@@ -1,5 +1,6 @@
 """The Dask engine on real worker processes: the same bits whatever happens to them."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -289,6 +290,20 @@ def test_a_worker_is_killed(workers, expected, method):
     workers.at_least(2)
     model = interrupted(method, 4, lambda: workers.kill(workers.processes[0]))
     assert_same(workers.fit(model, *chunked()), expected[method])
+
+
+@SLOW
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="stops a process")
+def test_a_frozen_worker_is_not_waited_for(workers, expected):
+    """It says nothing for as long as the timeout, so its parts are loaded elsewhere."""
+    workers.at_least(2)
+    frozen = workers.processes[0]
+    model = interrupted(WInLDL, 4, lambda: os.kill(frozen.pid, signal.SIGSTOP))
+    try:
+        with dask.config.set({"inldl.worker-timeout": "4s"}):
+            assert_same(workers.fit(model, *chunked()), expected[WInLDL])
+    finally:
+        workers.kill(frozen)
 
 
 @SLOW

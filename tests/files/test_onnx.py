@@ -27,8 +27,12 @@ from inldl.methods import (
     KernelRidgeLDL,
     KernelSoftmaxLDL,
     RegressorLDL,
+    auto,
+    auto_fitting,
     make_method,
 )
+from inldl.methods.boosted import Boosted, NetworkLDL
+from inldl.methods.kernel_features import Columns
 from inldl.tables.model import TableModel
 from inldl_paper.literature import (
     BFGSLDL,
@@ -258,6 +262,98 @@ def run_table(loaded, X):
     return loaded.run(["degrees"], inputs)[0]
 
 
+def uneven(n=250, k=4):
+    """Return skewed and rounded columns, degrees of four labels, and rows beyond the columns."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, k))
+    X[:, 0], X[:, 1] = np.exp(4 * X[:, 0]), np.where(X[:, 1] > 0, np.exp(4 * X[:, 1]), 0)
+    X[:, 2] = np.round(np.exp(2 * X[:, 2]))
+    logs = np.log1p(X[:, :3])
+    scores = np.column_stack([logs, np.zeros(n)]) + np.sin(2 * logs[:, [1, 2, 0, 0]])
+    p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    y = rng.gamma(30 * p) + 1e-9
+    new = np.vstack([X, X * rng.lognormal(size=X.shape), [[1e9] * k, [-1e9] * k]])
+    return X, hide(y / y.sum(axis=1, keepdims=True), 0.3, random_state=0), new
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KernelRidgeLDL(kernel="rbf", random_state=0),
+        KernelRidgeLDL(kernel="laplacian", random_state=0),
+        KernelSoftmaxLDL(random_state=0),
+        KernelSoftmaxLDL(kernel="linear", random_state=0),
+        ForestLDL(n_trees=5, random_state=0),
+        Boosted(random_state=0),
+        NetworkLDL(random_state=0),
+        AutoInLDL(["kernel-ridge", "boosted"], random_state=0, weights="equal"),
+        AutoInLDL(["forest", "linear-softmax"], random_state=0, recalibrate="clark"),
+    ],
+    ids=str,
+)
+def test_kernels_and_trees(estimator, tmp_path):
+    X, y, new = uneven()
+    estimator.fit(X, y)
+    loaded = session(estimator, tmp_path / "m.onnx")
+    np.testing.assert_allclose(run(loaded, new), estimator.predict(new), rtol=0, atol=1e-6)
+    assert run(loaded, new[:0]).shape == (0, 4)
+    new[0, 1], new[1, 2] = np.nan, np.inf
+    assert np.isnan(run(loaded, new)).all(axis=1).tolist() == [True, True] + [False] * 500
+
+
+def test_columns_that_were_mapped_to_normal_quantiles(tmp_path):
+    """Values that several quantiles have in common lie in their middle."""
+    X, y, new = uneven()
+    columns = Columns().fit(X, 0).with_quantiles(X)
+    new = np.vstack([new, columns.quantiles_[:, ::9].T, columns.quantiles_[:, :2].mean(1)])
+    model = KernelRidgeLDL(kernel="linear", random_state=0).fit(X, y)
+    model.columns_ = columns
+    loaded = session(model, tmp_path / "m.onnx")
+    np.testing.assert_allclose(run(loaded, new), model.predict(new), rtol=0, atol=1e-9)
+    new[0, 3], new[1, 3], new[2, 0] = np.inf, -np.inf, np.nan
+    assert np.isnan(run(loaded, new)[:3]).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelRidgeLDL(random_state=0),
+        KernelSoftmaxLDL(kernel="linear", random_state=0),
+        ForestLDL(n_trees=2, random_state=0),
+        NetworkLDL(random_state=0),
+    ],
+    ids=str,
+)
+def test_very_wide_and_constant_features(model, tmp_path):
+    X, y, _ = uneven()
+    wide = np.hstack([X, np.random.default_rng(1).normal(size=(250, 1000))])
+    for features in (wide, np.ones((250, 2))):
+        model.fit(features, y)
+        found = run(session(model, tmp_path / "m.onnx"), features)
+        np.testing.assert_allclose(found, model.predict(features), rtol=0, atol=2e-6)
+
+
+def test_what_was_learned_from_very_many_rows(tmp_path, monkeypatch):
+    X, y, new = uneven()
+    monkeypatch.setattr(auto_fitting, "SAMPLE_ROWS", 150)
+    monkeypatch.setattr(auto, "is_large", lambda *rows: True)
+    model = AutoInLDL(["network", "boosted"], random_state=0, weights="equal").fit(X, y)
+    found = run(session(model, tmp_path / "m.onnx"), new)
+    np.testing.assert_allclose(found, model.predict(new), rtol=0, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:.*few rows:UserWarning")
+def test_a_table_model_of_the_default_method(tmp_path):
+    X = frame(200, 0)
+    X["firm"] = np.random.default_rng(5).choice([f"f{j}" for j in range(120)], 200)
+    X["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(200) * 7 % 365, unit="D")
+    model = TableModel(random_state=0).fit(X, table_degrees(X), unit="none", time="none")
+    loaded = session(model, tmp_path / "model.onnx")
+    given = X.assign(day=(X["day"] - pd.Timestamp(0)) / pd.Timedelta(days=1))
+    found = run_table(loaded, given)
+    np.testing.assert_allclose(found, model.predict(X), rtol=0, atol=1e-5)
+
+
 METHODS_OF_TABLES = ["winldl", "bfgs-ldl", "ridge", "constant-mean"]
 
 
@@ -335,27 +431,17 @@ def test_table_models_that_are_refused(tmp_path):
     X = frame(100, 0)
     with pytest.raises(NotFittedError, match="TableModel"):
         export_onnx(TableModel("winldl"), tmp_path / "model.onnx")
-    model = TableModel("forest", cross_fit=None).fit(X, table_degrees(X))
-    with pytest.raises(ValueError, match="ForestLDL is not linear in its features"):
+    trees = RegressorLDL(RandomForestRegressor(n_estimators=2, random_state=0))
+    model = TableModel(trees, cross_fit=None).fit(X, table_degrees(X))
+    with pytest.raises(ValueError, match="RandomForestRegressor is not linear in its features"):
         export_onnx(model, tmp_path / "model.onnx")
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        AutoInLDL(random_state=0),
-        KernelRidgeLDL(random_state=0),
-        KernelSoftmaxLDL(random_state=0),
-        ForestLDL(random_state=0),
-        RegressorLDL(RandomForestRegressor(n_estimators=2, random_state=0)),
-    ],
-    ids=lambda each: type(each).__name__,
-)
-def test_other_methods_are_refused(estimator, tmp_path):
+def test_a_member_that_cannot_be_exported_is_named(tmp_path):
     X, y = data(3)
-    estimator.fit(X[:60], y[:60])
-    with pytest.raises(ValueError, match="is not linear in its features; fit with --method winl"):
-        export_onnx(estimator, tmp_path / "model.onnx")
+    model = AutoInLDL([LinearRegression()], random_state=0).fit(X[:60], y[:60])
+    with pytest.raises(ValueError, match="member LinearRegression cannot be exported to ONNX; le"):
+        export_onnx(model, tmp_path / "model.onnx")
     assert not list(tmp_path.iterdir())
 
 

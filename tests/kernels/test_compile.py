@@ -10,6 +10,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 from inldl.kernels import compile as _compile
+from inldl.progress import listening
 
 CODE = """
 from inldl.kernels.compile import kernel
@@ -51,6 +52,15 @@ def test_a_kernel_is_compiled_once(fresh):
     assert again(3.0) == 7.0
     assert isinstance(again, Dispatcher)
     assert hits(again) == 1
+
+
+def test_compiling_is_said_once(fresh):
+    heard = []
+    _compile._say_once.cache_clear()
+    with listening(lambda text, share: heard.append(text)):
+        for number in (3.0, 3):  # of two types, which are compiled one by one
+            fresh().result(number)
+    assert heard == ["Compiling for this machine; this takes about 20 s the first time."]
 
 
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])

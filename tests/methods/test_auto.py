@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 from inldl import AutoInLDL, TableModel, WInLDL, evaluate, hide
@@ -145,6 +146,15 @@ def test_verbose_says_what_is_done(capsys):
     assert len(lines) == 8
 
 
+def test_members_of_one_class_have_numbers_and_estimators_of_distributions_learn_all_labels():
+    X, y, _ = curved(100)
+    model = AutoInLDL([Ridge(), Ridge(alpha=3.0), WInLDL(ridge=1.0)], random_state=0).fit(X, y)
+    assert {"Ridge-1", "Ridge-2", "WInLDL"} < set(model.report_.members)
+    alone = AutoInLDL([WInLDL(ridge=1.0)], random_state=0).fit(X, y)
+    assert alone.weights_["WInLDL"] > 0.3
+    assert isinstance(alone.members_["WInLDL"].models_[0], WInLDL)
+
+
 def test_regressors_are_members_too():
     X, y, _truth = curved(150)
     y[:, 1] = np.where(np.arange(150) == 7, y[:, 1], np.nan)  # in most folds without a degree
@@ -156,7 +166,7 @@ def test_regressors_are_members_too():
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     alone = AutoInLDL(KNeighborsRegressor(3), random_state=0).fit(X, y)
     assert list(alone.members_) == ["KNeighborsRegressor"]
-    for wrong in ((KNeighborsRegressor(), KNeighborsRegressor()), (3,), KNeighborsRegressor):
+    for wrong in (("forest", "forest"), (3,), KNeighborsRegressor):
         with pytest.raises(ValueError, match="and regressors, each once, got"):
             AutoInLDL(wrong).fit(X, y)
 
@@ -172,7 +182,7 @@ def test_few_rows_show_which_members_are_hopeless(monkeypatch):
     report = model.report_
     assert list(report.members) == ["constant-mean", "boosted"]
     assert next(name for name, *_ in report.curve) == "kernel ridge"
-    assert any("members with kernels were left out" in note for note in report.notes)
+    assert any("kernel-ridge was left out" in note for note in report.notes)
     assert "With fewer rows: kernel ridge 100 rows " in str(report)
     assert report.error < report.curve[0][-1] / 2
 
@@ -346,9 +356,9 @@ def test_a_budget_takes_rows(monkeypatch):
     monkeypatch.setattr(_auto_fitting.Budget, "rows", rows)
     with pytest.warns(UserWarning, match="kernel-ridge was fitted to about 600 of 1500 rows"):
         model = AutoInLDL(time_budget=1.0, random_state=0).fit(X, y)
-    shares = [0.2, 1 / 6, 1 / 5, 1 / 4, 1 / 3, 1 / 2]
+    shares = [0.2, 1 / 7, 1 / 6, 1 / 5, 1 / 4, 1 / 3, 1 / 2]
     assert [share for _, share in asked] == pytest.approx(shares)
-    taken = [1500, 1500, 600, 600, 600, 600]
+    taken = [1500, 1500, 600, 600, 600, 600, 600]
     assert [m.rows for m in model.report_.members.values()] == taken
     assert_distributions(model.held_out_, y.shape)
     assert evaluate(truth, model.held_out_)["cosine"] > 0.97

@@ -1,4 +1,4 @@
-"""AutoInLDL on the workers of a Dask cluster, of which one is killed between two sweeps."""
+"""AutoInLDL on the workers of a Dask cluster, of which one is killed between two reads."""
 
 import sys
 
@@ -12,7 +12,6 @@ from inldl import AutoInLDL, hide
 from inldl.methods import auto_all_rows as _auto_all_rows
 from inldl.methods import auto_fitting as _auto_fitting
 from inldl.methods.auto_fitting import Notes
-from inldl.solvers.landmark_kernel import KernelSoftmax
 from inldl.solvers.softmax import softmax
 
 pytestmark = [
@@ -36,15 +35,13 @@ def workers(tmp_path):
 
 def test_a_killed_worker_changes_no_bit(workers, monkeypatch):
     monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", 800)
-    monkeypatch.setattr(_auto_all_rows, "LANDMARKS", 60)
+    monkeypatch.setattr(_auto_all_rows, "MORE_PAYS", -1.0)  # more rows, and more
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(6000, 3)).astype(np.float32)
     scores = np.column_stack([np.sin(3 * X[:, 0]), X[:, 1] ** 2, np.cos(2 * X[:, 2])])
     y = hide(softmax(2 * scores + rng.normal(size=(6000, 3)) / 2), 0.4, random_state=0)
     lazy = da.from_array(X, chunks=(700, 2)), da.from_array(y, chunks=(700, 3))
-    monkeypatch.setattr(_auto_all_rows, "GAIN", -1.0)  # sweep after sweep
-    monkeypatch.setattr(_auto_all_rows, "MOST_SWEEPS", 3)
-    model = AutoInLDL(members="kernel-softmax", random_state=0)
+    model = AutoInLDL(members="network", random_state=0)
     expected = model.fit(*lazy).predict(X)  # by threads of this process
 
     workers.at_least(2)
@@ -52,15 +49,14 @@ def test_a_killed_worker_changes_no_bit(workers, monkeypatch):
 
     def kill_one(self, text):
         say(self, text)
-        if text.startswith("sweep 1") and not killed:
+        if text.startswith("network, 2,560") and not killed:
             killed.append(workers.processes[0])
             workers.kill(killed[0])
 
     monkeypatch.setattr(Notes, "say", kill_one)
     workers.fit(model, *lazy)
     assert killed
-    assert model.report_.members["kernel-softmax"].chosen["sweeps"] == 3
-    assert isinstance(model.members_["kernel-softmax"], KernelSoftmax)
+    assert model.report_.members["network"].rows == 5840
     np.testing.assert_array_equal(model.predict(X), expected)
     assert workers.fits_kept() == 0
 

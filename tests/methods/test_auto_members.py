@@ -117,6 +117,22 @@ def test_units_of_features_do_not_matter(member):
     assert second.predict(changed).shape == (100, 4)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_linear_softmax_learns_from_all_of_many_columns(monkeypatch, form):
+    """Two of them matter, which are no components; some rows, with weights, are as many."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.uniform(size=(300, 30)) < 0.5, rng.normal(size=(300, 30)), 0)
+    truth = softmax(np.column_stack([2 * X[:, 3], 2 * X[:, 7], np.zeros(300)]))
+    X, y = form(X), hide(truth, 0.5, random_state=0)
+    monkeypatch.setattr(_kernel_features, "WIDE", 29)
+    monkeypatch.setattr(_kernel_features, "REDUCED", 3)
+    model = KernelSoftmaxLDL(kernel="linear", random_state=0).fit(X[:250], y[:250])
+    assert evaluate(truth[250:], model.predict(X[250:]))["kl_divergence"] < 0.02
+    weights = np.repeat([1.0, 0.0], [250, 50])
+    again = clone(model).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(again.predict(X), model.predict(X), atol=1e-5)
+
+
 @members
 @pytest.mark.parametrize("width", [20, 300])
 def test_sparse_and_wide_features(member, width):
@@ -136,7 +152,7 @@ def test_dense_features_by_the_thousand_are_reduced():
     X = hidden @ rng.normal(size=(3, 1500)) + rng.normal(size=(200, 1500))
     y = softmax(hidden)
     model = KernelRidgeLDL(random_state=0).fit(X[:150], hide(y[:150], 0.3, random_state=0))
-    assert model.columns_.dense(X).shape == (200, 100)
+    assert model.columns_.reduced(X).shape == (200, 100)
     assert evaluate(y[150:], model.predict(X[150:]))["cosine"] > 0.95
 
 
@@ -253,3 +269,21 @@ def test_large_data_is_sampled_where_it_may_be(monkeypatch):
         model = kind(random_state=0).fit(X, y)
         assert evaluate(truth, model.held_out_)["cosine"] > 0.9
     assert model.forests_[0].max_samples == 100
+
+
+def test_the_order_of_labels_helps_where_there_is_one():
+    """Distributions around an age: neighbouring labels are alike."""
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(300, 10)), np.arange(40)
+    age = 20 + 8 * np.tanh(X[:, 0]) + 4 * X[:, 1] * X[:, 2]
+    y = np.exp(-((labels - age[:, None]) ** 2) / 18)
+    y /= y.sum(axis=1, keepdims=True)
+    train, test = slice(200), slice(200, None)
+    holes, moved, found = hide(y[train], 0.5, random_state=0), {}, {}
+    for smoothness in (0.0, "auto"):
+        model = KernelSoftmaxLDL(kernel="rbf", scale=1.0, smoothness=smoothness, random_state=0)
+        predicted = model.fit(X[train], holes).predict(X[test])
+        moved[smoothness] = np.abs(np.cumsum(predicted - y[test], axis=1)).sum(axis=1).mean()
+        found[smoothness] = model.smoothness_
+    assert found[0.0] == 0 < found["auto"]
+    assert moved["auto"] < 0.8 * moved[0.0]

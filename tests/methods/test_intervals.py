@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import stats
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
@@ -13,6 +14,7 @@ from inldl import TableModel, WInLDL, hide
 from inldl.datasets import load, make_distributions
 from inldl.methods import ConstantLDL, DistributionEstimator
 from inldl.methods.intervals import IntervalMixin
+from inldl.metrics import log_score
 from inldl.uncertainty.heldout import predict_held_out
 from inldl_paper.experiments import make_fold
 
@@ -343,3 +345,36 @@ def test_quantiles_of_panels_are_those_of_their_draws():
     low, high = model.predict_quantiles(later, (0.1, 0.9))
     assert (low <= high).all(axis=None)
     assert (high - low).mean(axis=None) > 0
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_dirichlet_distributions_hold_as_many_degrees_as_they_say(mixed):
+    rng = np.random.default_rng(0)
+    X, p = noisy_rows(2400, rng, k=5)
+    size = np.where(rng.random(2400) < 0.5, 20.0, 200.0 if mixed else 20.0)
+    y = rng.gamma(size[:, None] * p)
+    y /= y.sum(axis=1, keepdims=True)
+    X = np.column_stack([X, np.log(size)])
+    model = WInLDL(cross_fit=5).fit(X[:1200], hide(y[:1200], 0.3, random_state=0))
+    found = model.predict_dirichlet(X[1200:])
+    whole = found.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found / whole, model.predict(X[1200:]), atol=1e-5)
+    for coverage in (0.5, 0.9):
+        ends = [stats.beta.ppf((1 + s * coverage) / 2, found, whole - found) for s in (-1, 1)]
+        share = ((ends[0] <= y[1200:]) & (y[1200:] <= ends[1])).mean()
+        assert share == pytest.approx(coverage, abs=0.06)
+    if mixed:  # rows that are surer have a larger precision
+        assert np.median(whole[size[1200:] > 20]) > 2 * np.median(whole[size[1200:] < 200])
+    constant = np.tile(0.3 * found.mean(axis=0), (len(found), 1))
+    assert log_score(y[1200:], found) < log_score(y[1200:], constant)
+
+
+def test_dirichlet_distributions_are_of_the_kind_of_the_features():
+    X, y = make_distributions(60, random_state=0)
+    frames = pd.DataFrame(X, columns=list("abc")), pd.DataFrame(y, columns=list("pqr"))
+    for model in (WInLDL(cross_fit=3), TableModel("winldl")):
+        found = model.fit(*frames).predict_dirichlet(frames[0])
+        assert list(found) == list("pqr")
+        assert (found > 0).all(axis=None)
+    with pytest.raises(NotFittedError, match="which distributions need"):
+        WInLDL().fit(X, y).predict_dirichlet(X)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -13,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from inldl import TableModel, WInLDL, complete, complete_interval, hide
 from inldl.datasets import make_distributions
 from inldl.methods import ConstantLDL, draw_scorer
-from inldl.metrics import crps, energy_score, mae, scorer
+from inldl.metrics import crps, energy_score, log_score, mae, scorer
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +114,35 @@ def test_proper_scores_judge_draws_of_new_rows(data, score):
     fitted = pipeline.fit(X, y)
     draws = fitted[-1].sample(fitted[:-1].transform(X), 20, random_state=0)
     assert scoring(fitted, X, y) == -score(y, draws)
+    weights = np.arange(len(X))
+    assert scoring(fitted, X, y, weights) == -score(y, draws, sample_weight=weights)
+
+
+def test_scores_of_draws_have_names(data):
+    X, y = data
+    model = WInLDL(cross_fit=3).fit(X, y)
+    for name, score in {"crps": crps, "energy": energy_score}.items():
+        assert draw_scorer(name, 10)(model, X, y) == draw_scorer(score, 10)(model, X, y)
+    found = draw_scorer("log")
+    assert found(model, X, y) == -log_score(y, model.predict_dirichlet(X))
+    scores = cross_val_score(WInLDL(cross_fit=3), X, y, cv=2, scoring=found, error_score="raise")
+    assert np.isfinite(scores).all()
+    with pytest.raises(
+        ValueError, match="score must be one of 'crps', 'energy', 'log', got 'mae'"
+    ):
+        draw_scorer("mae")
+    with pytest.raises(ValueError, match="ConstantLDL has no intervals and no draws"):
+        found(ConstantLDL().fit(X, y), X, y)
+
+
+def test_weights_reach_scores_of_draws(data):
+    X, y = data
+    weights = np.where(np.arange(len(X)) % 2, 1.0, 3.0)
+    with config_context(enable_metadata_routing=True):
+        scoring = draw_scorer("log").set_score_request(sample_weight=True)
+        model = WInLDL(cross_fit=3).set_fit_request(sample_weight=False)
+        about = {"cv": 2, "error_score": "raise", "scoring": scoring}
+        found = cross_val_score(model, X, y, params={"sample_weight": weights}, **about)
+    fitted = clone(model).fit(X[30:], y[30:])
+    expected = -log_score(y[:30], fitted.predict_dirichlet(X[:30]), sample_weight=weights[:30])
+    assert found[0] == pytest.approx(expected)

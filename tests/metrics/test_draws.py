@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 from scipy.spatial.distance import cdist, pdist
 
-from inldl.metrics import crps, energy_score
+from inldl.metrics import crps, energy_score, log_score
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.dirichlet([4.0, 2.0, 1.0], 8)
@@ -119,3 +119,28 @@ def test_nothing_to_judge():
 def test_what_are_no_draws_is_refused(score, draws, words):
     with pytest.raises(ValueError, match=words):
         score(TRUTH, draws)
+
+
+def test_the_log_score_is_that_of_dirichlet_distributions():
+    concentration = RNG.gamma(3.0, size=TRUTH.shape)
+    pairs = list(zip(TRUTH, concentration, strict=True))
+    own = [-stats.dirichlet.logpdf(y, a) for y, a in pairs]
+    assert log_score(TRUTH, concentration) == pytest.approx(np.mean(own))
+    weights = np.arange(len(TRUTH))
+    found = log_score(TRUTH, concentration, sample_weight=weights)
+    assert found == pytest.approx(np.average(own, weights=weights))
+    alone = np.where(np.arange(3) == 1, TRUTH, np.nan)
+    own = [-stats.beta.logpdf(y[1], a[1], a[0] + a[2]) for y, a in pairs]
+    assert log_score(alone, concentration) == pytest.approx(np.mean(own))
+    assert math.isnan(log_score(np.full((1, 3), np.nan), [[1, 1, 1]]))
+    assert math.isfinite(log_score([[0.0, 0.4, 0.6]], [[0.1, 1, 1]]))
+    with pytest.raises(ValueError, match=r"positive numbers of the shape \(8, 3\) of y"):
+        log_score(TRUTH, -concentration)
+
+
+@pytest.mark.parametrize("score", [crps, energy_score])
+def test_a_weight_is_as_good_as_copies(score):
+    weights = np.array([0, 1, 2, 3, 0, 1, 1, 2])
+    copies = np.repeat(np.arange(8), weights)
+    found = score(HOLES, DRAWS, sample_weight=weights)
+    assert found == pytest.approx(score(HOLES[copies], DRAWS[:, copies]))

@@ -66,3 +66,14 @@ def test_frames_get_frames(library, model):
 def test_arrays_and_labels_without_names_get_arrays():
     assert isinstance(WInLDL().fit(FEATURES, Y).predict(FEATURES), np.ndarray)
     assert isinstance(WInLDL().fit(X, LABELS).predict(X), np.ndarray)
+
+
+def test_an_array_with_holes_in_its_features_is_refused_with_what_takes_it():
+    X, y = np.array([[1.0, 2.0], [3.0, np.nan], [2.0, 2.0]]), np.full((3, 2), 0.5)
+    wanted = (
+        r"contains NaN in row 1 \(counted from 0\); inldl.TableModel\(WInLDL\(\)\) takes these"
+    )
+    with pytest.raises(ValueError, match=wanted):
+        WInLDL().fit(X, y)
+    model = TableModel(WInLDL(), cross_fit=None).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()

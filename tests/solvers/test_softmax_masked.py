@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import check_grad, minimize
 from scipy.special import log_softmax, softmax
 
-from inldl.solvers.softmax import MaskedSoftmax, eigenbasis, start_at_mean
+from inldl.solvers.softmax import MaskedSoftmax, Network, as_layers, eigenbasis, start_at_mean
 
 nan = np.nan
 
@@ -76,18 +76,6 @@ def test_start_is_the_mean():
     np.testing.assert_allclose(softmax(V[-1]), expected / expected.sum())
 
 
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-def test_the_curvature_is_the_slope_of_the_gradient(weighted):
-    features, y = problem()
-    rng = np.random.default_rng(1)
-    weights = rng.integers(0, 3, len(y)).astype(float) if weighted else None
-    whole = MaskedSoftmax(features, np.ones(3), y, 0.3, weights)
-    U, direction = rng.normal(size=(2, 4, 4)) / 3
-    low, high = (whole.value_and_gradient(U + step * direction)[1] for step in (-1e-5, 1e-5))
-    found = whole.curvature(U)(direction.ravel()).reshape(U.shape)
-    np.testing.assert_allclose(found, (high - low) / 2e-5, rtol=1e-6, atol=1e-7)
-
-
 def test_eigenbasis():
     features, _ = problem()
     squares, basis = eigenbasis(features)
@@ -117,3 +105,17 @@ def test_ratios_have_their_own_likelihood():
             U.ravel(),
         )
         assert error < 1e-5
+
+
+def test_the_gradient_of_a_network():
+    rng = np.random.default_rng(0)
+    Z, G, widths = rng.normal(size=(20, 3)), rng.normal(size=(20, 4)), [3, 5, 6, 4]
+    flat, found = rng.normal(size=(2, 4 * 5 + 6 * 6 + 7 * 4))
+    network = Network(as_layers(flat, widths))
+    network.add_gradient(network.inputs(Z), G, as_layers(found, widths))
+
+    def value(v):
+        return float(np.vdot(G, Network(as_layers(v, widths)).inputs(Z)[-1]))
+
+    slopes = [(value(flat + e) - value(flat - e)) / 2e-6 for e in 1e-6 * np.eye(len(flat))]
+    np.testing.assert_allclose(found, slopes, rtol=1e-5, atol=1e-6)

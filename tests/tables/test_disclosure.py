@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.report.pages.disclosure import disclosure_page
+from inldl.report.pages.table import disclosure_page
 from inldl.tables import TableFile
 from inldl.tables.disclosure import audit_table
 from inldl.tables.tasks import fit_table

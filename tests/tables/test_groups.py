@@ -35,8 +35,8 @@ def test_a_chain_uses_what_was_filled_without_the_group_and_takes_the_clearly_be
     assert fitted[:4] == [("a",), ("b",), ("c",), ("d",)]
     assert fitted[4] == ("a", ("b", "bb"), ("c", "cc"), ("d", "dd"))
     assert first == dict.fromkeys("abcd", 0)
-    assert chosen == {"a": 3, "b": 0, "c": 0, "d": 0}
-    np.testing.assert_array_equal(found.to_numpy(), list(hidden.values()))
+    assert chosen == {"a": 3}
+    np.testing.assert_array_equal(found, list(hidden.values()))
 
 
 def test_a_file_is_completed_as_a_frame_is(related, tmp_path):

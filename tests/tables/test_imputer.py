@@ -20,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inldl import SharesImputer, TableModel, hide
+from inldl.files import load_model, model_info, save_model
 from two_groups import AGES as B
 from two_groups import VOTES as A
 from two_groups import two_groups
@@ -36,6 +37,7 @@ OLD_CHECKS = (
 
 @pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
 @pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
+@pytest.mark.filterwarnings("ignore:Rows of .* sum to about:UserWarning")
 @parametrize_with_checks(
     [SharesImputer(), SharesImputer(add_indicator=True)],
     expected_failed_checks=lambda _: OLD_CHECKS,
@@ -95,6 +97,50 @@ def test_groups_that_tell_of_each_other_are_completed_together(table, completed)
         error = _rmse(completed, truth, frame, labels)
         assert error < 0.85 * _rmse(alone, truth, frame, labels)
         assert imputer.errors_["together"][name] > 0.8 * error  # nothing was learned by heart
+
+
+@pytest.mark.parametrize("related", [True, False])
+def test_an_imputer_is_stored_without_pickle(related, tmp_path):
+    frame, _ = two_groups(related=related)
+    imputer, skops = plain(TWO, add_indicator=True).fit(frame), pytest.importorskip("skops.io")
+    save_model(imputer, tmp_path / "m.inldl")
+    data = skops.dumps(imputer)
+    again = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
+    for other in (load_model(tmp_path / "m.inldl"), again):
+        pd.testing.assert_frame_equal(other.transform(frame), imputer.transform(frame))
+        pd.testing.assert_frame_equal(other.errors_, imputer.errors_)
+        assert (
+            list(other.together_)
+            == list(imputer.together_)
+            == (["votes", "ages"] if related else [])
+        )
+    assert model_info(tmp_path / "m.inldl")["labels"] == A + B
+    with pytest.raises(ValueError, match="SharesImputer instance is not fitted"):
+        save_model(plain(TWO), tmp_path / "n.inldl")
+
+
+def test_shares_that_sum_to_something_else_are_named(table):
+    frame = table[1][A] * 1.5
+    with pytest.warns(UserWarning, match="Rows of 'a1', 'a2', 'a3' sum to about 1.5, not to 1"):
+        imputer = plain(A).fit(frame)
+    assert imputer.groups_["shares"].scale == "count"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain(A, scale="count").fit(frame)
+        plain(A).fit((1000 * table[1][A]).round())
+
+
+@pytest.mark.parametrize("kind", [lambda frame: frame, pl.from_pandas])
+def test_columns_that_are_no_features_may_be_absent(kind, table):
+    frame = table[0].reset_index(drop=True)
+    imputer = plain(A, features=["income", "town"]).fit(kind(frame))
+    whole, part = (imputer.transform(kind(t)) for t in (frame, frame[["town", *A, "income"]]))
+    assert list(part.columns) == [name for name in frame if name in ["town", *A, "income"]]
+    np.testing.assert_array_equal(part[A], whole[A])
+    with pytest.raises(ValueError, match="The table lacks 'income', which the imputer was"):
+        imputer.transform(kind(frame[["town", *A]]))
+    with pytest.raises(ValueError, match="The table lacks 'b1', 'b2', 'b3', 'day', which"):
+        imputer.set_output(transform="pandas").transform(kind(frame[["town", *A, "income"]]))
 
 
 def test_groups_that_do_not_are_completed_alone():
@@ -198,7 +244,10 @@ def test_frames_of_all_kinds_are_filled_alike(kind, table, completed):
         "objects": lambda: frame.astype(dict.fromkeys(A, object)),
     }[kind]()
     filled = plain(TWO).fit_transform(given)
-    assert isinstance(filled, pl.DataFrame if kind == "polars" else pd.DataFrame)
+    assert type(filled) is type(given)
+    if kind == "arrow table":
+        assert filled.schema.field("day") == given.schema.field("day")
+        filled = filled.to_pandas()
     assert list(filled.columns) == list(frame)
     np.testing.assert_allclose(filled[A + B].to_numpy().astype(float), completed[A + B], atol=1e-9)
     if kind == "polars":
@@ -207,10 +256,22 @@ def test_frames_of_all_kinds_are_filled_alike(kind, table, completed):
         assert filled["day"].dtype == given["day"].dtype
 
 
+@pytest.mark.parametrize("kind", [pl.from_pandas, pa.Table.from_pandas])
+def test_columns_are_found_by_name_in_all_kinds_of_frames(kind, table, completed):
+    frame = table[0].reset_index(drop=True)
+    imputer = plain(TWO).fit(kind(frame))
+    filled = imputer.transform(kind(frame[[*reversed(frame.columns)]])).to_pandas()
+    assert list(filled) == list(frame)
+    np.testing.assert_allclose(filled[A + B], completed[A + B], atol=1e-9)
+    with pytest.raises(ValueError, match="The table lacks 'a1', which the imputer was fitted to"):
+        imputer.transform(kind(frame.drop(columns="a1")))
+
+
 @pytest.mark.parametrize("wanted", ["pandas", "polars"])
-@pytest.mark.parametrize("given", ["pandas", "polars"])
+@pytest.mark.parametrize("given", ["pandas", "polars", "pyarrow"])
 def test_output_can_be_chosen(wanted, given, table):
-    frame = table[0] if given == "pandas" else pl.from_pandas(table[0])
+    kinds = {"pandas": lambda x: x, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
+    frame = kinds[given](table[0].reset_index(drop=True))
     imputer = plain(TWO, add_indicator=True).set_output(transform=wanted)
     filled = imputer.fit_transform(frame)
     assert type(filled).__module__.partition(".")[0] == wanted

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from inldl.datasets import hide, load_budget_shares, make_distributions
+from inldl.tables import TableFile
 from inldl.tables.features import find_dependence
 from inldl.tables.findings import estimate_hidden_means, size_test
-from inldl.tables.inspect import inspect_table
+from inldl.tables.inspect import inspect_file, inspect_table
 
 NAN = np.nan
 
@@ -434,3 +435,15 @@ def test_only_the_largest_are_recorded(rate, which):
     assert found.size.answer == "largest"
     assert found.findings[0].startswith(f"Only the {which} to be recorded. Small shares are")
     assert "nothing above the smallest recorded share" in found.findings[0]
+
+
+def test_sums_that_are_all_short_are_said_in_one_way(tmp_path):
+    rows = "".join(f"{x},{20.5 + x},{72 - x / 2}\n" for x in range(8))
+    (tmp_path / "t.csv").write_text("x,a,b\n" + rows)
+    found, _, notes = inspect_file(TableFile(tmp_path / "t.csv", "a,b"))
+    assert notes[0] == (
+        "The shares are read as percentages: complete rows sum to 92.5 to 96, near 100, so a "
+        "label may be missing (--other)."
+    )
+    assert "(8 of 8)" in found.findings[0]
+    assert "is a label missing from --labels? Else correct the numbers" in found.findings[0]

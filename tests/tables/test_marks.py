@@ -380,3 +380,24 @@ def _written(folder, text):
     path = folder / "other.csv"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize("cell", ["30¹⁾", "30⁽¹⁾", "[30]", "30 [note 1]", "30[1]"])
+def test_more_footnotes_of_offices(tmp_path, cell):
+    path = tmp_path / "t.csv"
+    path.write_text(f"x,a,b\n1,{cell},70\n2,40,60\n3,20,80\n")
+    table = read_table(path, "a,b")
+    assert table.y[0].tolist() == [0.3, 0.7]
+    assert any(note.startswith("Flags are left aside") for note in table.notes)
+
+
+def test_a_sign_that_is_named_is_a_flag_in_any_form(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,a,b\n1,30 k,70\n2,40 (e),60\n3,20,80\n4,50k,50\n")
+    with pytest.raises(ValueError, match="'30 k' is not a number"):
+        read_table(path, "a,b")
+    table = read_table(path, "a,b", mark="k=,e=")
+    assert np.isnan(table.y).any(axis=1).tolist() == [True, True, False, True]
+    assert "'k' is read as missing in 2 cells." in table.notes
+    bounds = read_table(path, "a,b", mark="k=10-60")
+    assert np.isnan(bounds.y).sum() == 2

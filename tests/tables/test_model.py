@@ -1,5 +1,7 @@
 """A method with the preparation of its columns: the same as both by hand."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars
@@ -132,11 +134,43 @@ def test_intervals_are_of_the_kind_of_the_rows(budget, fitted):
         np.testing.assert_array_equal(other, plain)
 
 
-def test_tables_of_other_libraries_give_arrays(budget, fitted):
+def test_arrow_tables_are_given_back(budget, fitted):
     X, y, _ = budget
     table, shares = (pyarrow.Table.from_pandas(each, preserve_index=False) for each in (X, y))
-    np.testing.assert_array_equal(fitted.predict(table), fitted.predict(X))
-    np.testing.assert_array_equal(fitted.complete(table, shares), fitted.complete(X, y))
+    for found, wanted in (
+        (fitted.predict(table), fitted.predict(X)),
+        (fitted.predict(table.select([*reversed(table.column_names)])), fitted.predict(X)),
+        (fitted.complete(table, shares), fitted.complete(X, y)),
+        (fitted.predict_interval(table)[1], fitted.predict_interval(X)[1]),
+    ):
+        assert isinstance(found, pyarrow.Table)
+        assert found.column_names == list(y)
+        np.testing.assert_array_equal(found, wanted)
+    pd.testing.assert_frame_equal(fitted.influence(table, shares), fitted.influence(X, y))
+
+
+@pytest.mark.parametrize("kind", [polars.from_pandas, pyarrow.Table.from_pandas])
+def test_frames_of_other_libraries_hold_all_types(kind):
+    rng = np.random.default_rng(0)
+    day = pd.Timestamp("2024-01-31") + pd.to_timedelta(rng.integers(0, 900, 200), unit="D")
+    holes = rng.random(200) < 0.3
+    X = pd.DataFrame({"date": pd.Series(day.date), "time": day.tz_localize("UTC")})
+    X["number"], X["whole"], X["truth"] = rng.normal(size=200), rng.integers(0, 9, 200), ~holes
+    X["text"], X["kind"] = rng.choice(["a", None], 200), pd.Categorical(rng.choice([*"uvw"], 200))
+    X["exact"] = [Decimal(f"{value:.2f}") for value in rng.random(200)]
+    X["some"] = pd.array(np.where(holes, None, rng.integers(0, 5, 200)), "Int64")
+    X["truths"] = pd.array(np.where(holes, None, rng.random(200) < 0.5), "boolean")
+    y = rng.dirichlet([1, 2, 3], 200)
+    model = TableModel("winldl", cross_fit=None).fit(X, y)
+    other = TableModel("winldl", cross_fit=None).fit(kind(X), y)
+    assert other.encoder_.sources_ == model.encoder_.sources_
+    wanted = np.asarray(model.predict(X))
+    for found in (
+        other.predict(kind(X)),
+        other.predict(X),
+        model.predict(kind(X[[*reversed(X.columns)]])),
+    ):
+        np.testing.assert_allclose(np.asarray(found), wanted, atol=1e-12)
 
 
 def test_without_cross_fit_there_are_no_intervals(budget):

@@ -412,3 +412,57 @@ def test_what_stands_alone_below_an_empty_line_is_a_note(tmp_path, note):
     table = read(tmp_path, f"{PLAIN}\n{note}\n")
     assert len(table.y) == 4
     assert "The last line is a note below the table and was skipped." in table.notes
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Stand: 12.03.2021;;;;",
+        "Last updated: 2021-03-01;;;;",
+        "Légende : c = confidentiel",
+        ": = not available;;;;",
+        "Datenlizenz by-2-0;;;;",
+        "Abgerufen am 3.4.2022;;;;",
+        "Source : Insee; recensement 2019;\nChamp : France;;;;\nLecture : en 2019; 12,3 %; ...",
+    ],
+)
+def test_notes_of_offices_are_no_rows(tmp_path, note):
+    rows = "".join(f"P{i};{i};{20 + i},5;{30 + i};\n" for i in range(6))
+    table = read(tmp_path, f"ort;x;yes;no;perhaps\n{rows}{note}\n", labels="yes,no,perhaps")
+    assert len(table.y) == 6
+    assert "below the table and w" in str(table.notes)
+
+
+def test_a_text_alone_in_the_last_row_is_told(tmp_path):
+    text = "ort,x,a,b\nA,1,0.25,0.75\nB,2,0.5,0.5\nTeil B,,,\n"
+    table = read(tmp_path, text)
+    assert len(table.y) == 3
+    assert table.notes[0] == (
+        "Line 4 has nothing but 'Teil B', and is read as a row; if it is a note, say --skip-last "
+        "1."
+    )
+    table = read(tmp_path, text.replace("Teil B,,,", "Teil B,3,,"))
+    assert "nothing but" not in str(table.notes)
+
+
+def test_flags_in_a_feature_leave_it_a_number(tmp_path):
+    rows = "".join(f"{40 + i}{' e' * (i % 3 == 0)},0.5,0.5\n" for i in range(9))
+    table = read(tmp_path, f"age,a,b\n{rows}: c,0.5,0.5\n")
+    assert table.features["age"].tolist()[:9] == [*range(40, 49)]
+    assert np.isnan(table.features["age"][9])
+    assert "Flags are left aside, and stay in the file: 'e' (estimated) in 3 cells." in table.notes
+    assert "missing: 'c' (confidential) in 1 cell." in str(table.notes)
+
+
+def test_classes_are_no_numbers_with_flags(tmp_path):
+    rows = "".join(f"{5 + i // 3}{'bce'[i % 3]},0.5,0.5\n" for i in range(9))
+    table = read(tmp_path, f"class,a,b\n{rows}7,0.5,0.5\n")
+    assert table.features["class"].tolist()[0] == "5b"
+
+
+@pytest.mark.parametrize(("code", "told"), [(999, True), (-9, True), (60, False), (51, False)])
+def test_numbers_of_features_that_are_far_from_all_others_are_told(tmp_path, code, told):
+    rows = "".join(f"{code if i % 3 == 0 else 20 + i},0.5,0.5\n" for i in range(30))
+    table = read(tmp_path, f"age,a,b\n{rows}")
+    note = f"{code} is in 10 cells of 'age', far from all other numbers of the column; if it means"
+    assert (note in str(table.notes)) == told

@@ -151,14 +151,14 @@ def test_small_percentages_with_signs_are_no_fractions(tmp_path):
 
 def test_percent_signs_in_sheets_are_named(tmp_path):
     frame = pd.DataFrame({"x": [1, 2], "a": ["20%", "30%"], "b": [80, 70]})
-    with pytest.raises(ValueError, match="'20%' has a percent sign, but other degrees have none"):
+    with pytest.raises(ValueError, match="'20%' has a percent sign, but other shares have none"):
         read_table(save(frame, tmp_path / "t.xlsx"), "a,b")
 
 
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ("1,50%,50%\n2,40,60%\n", "Line 3, column 'a': '40' has no percent sign, but other degr"),
+        ("1,50%,50%\n2,40,60%\n", "Line 3, column 'a': '40' has no percent sign, but other shar"),
         (
             "1,50,50\n" * 1000 + "2,40%,60\n",
             "Line 1002, column 'a': '40%' has a percent sign",

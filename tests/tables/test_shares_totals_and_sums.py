@@ -193,3 +193,33 @@ def test_long_tables_have_totals_and_sums(tmp_path):
     np.testing.assert_allclose(table.y, [[0.5, 0.4, 0.1], [0.75, NAN, NAN]])
     np.testing.assert_allclose(table.known.sums, [[NAN], [0.25]])
     assert table.known.upper[1, 1] == 4 / 12
+
+
+def test_without_totals_bounds_and_rows_of_zeros_are_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,a,b\n1,40,60\n2,<5,70\n3,30,\n")
+    with pytest.raises(ValueError, match=r"Line 3, column 'a': a count has bounds.*--total none"):
+        read_table(path, "a,b", total="none")
+    path.write_text("x,a,b\n1,40,60\n2,0,0\n3,30,\n")
+    with pytest.raises(ValueError, match=r"Line 3: the shares .* sum to 0"):
+        read_table(path, "a,b", total="none")
+    path.write_text("x,a,b\n1,40,60\n2,0,\n3,30,\n")
+    assert len(read_table(path, "a,b", total="none").y) == 3
+
+
+def test_large_rounded_counts_may_miss_their_total(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{x},{9_278_100 + x},{20_000 - x},{9_298_101}\n" for x in range(1, 6))
+    path.write_text(f"x,a,b,n\n{rows}7,9278100,,9298102\n")
+    table = read_table(path, "a,b", total="n")
+    np.testing.assert_allclose(table.y[:5].sum(axis=1), 1)
+    assert (
+        "Rows whose counts miss their total, as rounded numbers do: 5, by at most 1. They are "
+        "divided by their sums for learning."
+    ) in table.notes
+    path.write_text(f"x,a,b,n\n{rows}7,927810,19000,946709\n")
+    with pytest.raises(ValueError, match=r"Line 7: the counts .* sum to 946810, but the total"):
+        read_table(path, "a,b", total="n")
+    path.write_text("x,a,b,n\n1,10,7,18\n2,10,8,18\n")
+    with pytest.raises(ValueError, match=r"Line 2: the counts .* sum to 17, but the total"):
+        read_table(path, "a,b", total="n")

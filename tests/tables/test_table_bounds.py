@@ -182,7 +182,7 @@ def refusal(tmp_path, text, **options):
         ("80,-5,10", "Line 3, column 'b': the share -5 is below 0"),
         ("80,05-10,10", "Line 3, column 'b': '05-10' is not a number"),
         ("80,9-Jan,10", "Line 3, column 'b': '9-Jan' looks like a date"),
-        ("80,<5%,10", "write all degrees with the sign, or all without it"),
+        ("80,<5%,10", "write all shares with the sign, or all without it"),
         ("80,<500,10", "Line 3, column 'b': the bound 500 is above 100; correct it, or give"),
         ("80,>30,10", "at least 120, but the whole is 100 (1 such row)"),
         ("80,<5,10", "at most 95, but the whole is 100 (1 such row); correct them, or give"),

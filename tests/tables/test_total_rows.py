@@ -141,12 +141,12 @@ def test_a_name_is_not_enough_when_numbers_contradict(tmp_path, name):
     frame.loc[5, "red"] = 10 if name == "mean" else 20  # below all others
     read = read_table(saved(frame, tmp_path), LABELS)
     assert len(read.y) == 24
-    said = [note for note in read.notes if "as its name says" in note]
+    said = [note for note in read.notes if "do not prove it" in note]
     assert len(said) == (name in ("Total", "Summe"))
     if said:
         assert said[0] == (
-            f"Line 7 ({name!r}) is neither a sum nor a mean of other rows, as its name says, so "
-            "it is taken for a row like them; if it is a total, remove it."
+            f"Rows named as totals whose numbers do not prove it (1): line 7 ({name!r}). They are "
+            "taken for rows like the others; if they are totals, remove them."
         )
 
 
@@ -215,3 +215,59 @@ def test_chance_makes_no_totals():
                 0, len(values), values.astype(float), pd.DataFrame(index=range(len(values))), None
             )
             assert not len(find_total_rows(piece).rows)
+
+
+def grouped_counts(seed, with_totals):
+    """Return counts of which one is missing in most groups, and the totals of their rows."""
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(rng.gamma(6, 20, (30, 1)) * [0.5, 0.3, 0.2])
+    frame = pd.DataFrame(counts, columns=LABELS).assign(n=counts.sum(axis=1))
+    parts = [frame[i : i + 10] for i in (0, 10, 20)]
+    sums = [pd.DataFrame([part.sum()]) for part in [*parts, frame]]
+    if with_totals:
+        parts = [each for pair in zip(parts, sums, strict=False) for each in pair] + sums[3:]
+    frame = pd.concat(parts, ignore_index=True).astype(float)
+    for row, label in zip(range(1, 33, 3), rng.integers(0, 3, 11), strict=True):
+        if row < len(frame) and row not in (10, 21, 32):
+            frame.loc[row, [LABELS[label], LABELS[label - 1]]] = np.nan
+    return frame.assign(area=[f"r{i}" for i in range(len(frame))])
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_sums_that_agree_again_and_again_prove_unnamed_totals(tmp_path, step):
+    path = saved(grouped_counts(3, True)[::step], tmp_path)
+    assert len(read_table(path, LABELS, total="n").y) == 30
+    for seed in range(8):
+        path = saved(grouped_counts(seed, False)[::step], tmp_path)
+        assert len(read_table(path, LABELS, total="n").y) == 30
+
+
+@pytest.mark.parametrize(
+    "word", ["小計", "소계", "Delsumma", "Ukupno", "Kokku", "Iš viso", "Jumlah"]
+)
+def test_subtotals_of_more_languages(tmp_path, word):
+    frame = grouped_counts(3, True)
+    frame.loc[[10, 21, 32], "area"] = word
+    table = read_table(saved(frame, tmp_path), LABELS, total="n")
+    assert len(table.y) == 30
+    assert f"line 12 ({word!r})" in str(table.notes)
+
+
+def test_shares_that_are_named_as_totals_of_regions_are_told(tmp_path):
+    frame = shares(AREAS.copy())
+    frame["area"] = frame["area"].replace({"r5": "Region 1 insgesamt", "r9": "Total region 2"})
+    table = read_table(saved(frame, tmp_path), LABELS)
+    assert len(table.y) == len(frame)
+    assert (
+        "Rows named as totals whose numbers do not prove it (2): line 7 ('Region 1 insgesamt'), "
+        "line 11 ('Total region 2'). They are taken for rows like the others; if they are totals, "
+        "remove them."
+    ) in table.notes
+
+
+def test_rounded_sums_of_large_counts_prove_an_unnamed_total(tmp_path):
+    rng = np.random.default_rng(2)
+    counts = rng.integers(10_000, 900_000, (20, 5))
+    rows = np.vstack([counts.sum(axis=0) + np.array([0, 2, -1, 1, 3]), counts])
+    frame = pd.DataFrame(rows, columns=list("abcde")).assign(area=[f"r{i}" for i in range(21)])
+    assert len(read_table(saved(frame, tmp_path), list("abcde")).y) == 20

@@ -70,8 +70,56 @@ def test_own_files_names_and_metrics(inldl, tmp_path):
     assert set(rows["method"]) == {"Mean", "winldl"}
     assert rows["./mine.py:worst"].between(0, 1).all()
     assert (tmp_path / "pdf/run-time.pdf").stat().st_size > 1000
+    assert r"\label{tab:mine-worst}" in (tmp_path / "tex/mine-worst.tex").read_text()
     page = (tmp_path / "report.html").read_text()
     assert "Mean=./mine.py:Same(strategy=" in page  # the command to repeat it
+    assert "--metrics earth_mover,./mine.py:worst" in page
+    assert "Earth mover at 50% missing degrees" in page
+    assert "./mine.py:worst at 0% missing degrees" in page
+
+
+def test_a_metric_that_finished_cells_lack_is_computed(inldl, tmp_path):
+    (tmp_path / "gap.py").write_text(MINE)
+    arguments = ["bench", "--datasets", DATA, "--methods", "constant-mean", "--rates", "0.5"]
+    arguments += ["--splits", "2"]
+    assert inldl(*arguments)[0] == 0
+    code, out, err = inldl(*arguments, "--metrics", "earth_mover")
+    assert code == 0, err
+    assert "2 of these lack earth_mover, and are computed again" in out
+    assert "Earth mover by dataset" in out
+    code, out, err = inldl(*arguments, "--metrics", "./gap.py:worst")
+    assert code == 0, err
+    code, out, err = inldl(*arguments, "--metrics", "earth_mover,./gap.py:worst")
+    assert code == 0, err
+    assert "2 cells, of which 2 are done.\n" in out  # the first metric was kept
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ("winldl=constant-mean,winldl", "'winldl' cannot name constant-mean, because it stands"),
+        ("Ridge=knn", "it stands for the method ridge"),
+        ("a=winldl,a=knn", "'a' cannot name winldl, because it stands for knn; choose another"),
+        ("a=knn,b=knn", "knn is named 'a' and 'b'; give it one name"),
+    ],
+)
+def test_a_name_stands_for_one_method(inldl, tmp_path, methods, message):
+    code, _, err = inldl("bench", "--datasets", DATA, "--methods", methods)
+    assert code == 1
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_in_the_store_stands_for_one_method(inldl):
+    arguments = ["bench", "--datasets", DATA, "--rates", "0.5", "--splits", "1", "--methods"]
+    assert inldl(*arguments, "a=constant-mean")[0] == 0
+    code, _, err = inldl(*arguments, "a=constant-uniform")
+    assert code == 1
+    assert "'a' cannot name constant-uniform, because it stands for constant-mean" in err
+    code, out, err = inldl(*arguments, "b=constant-mean,a=constant-uniform")
+    assert code == 0, err
+    assert {"a", "b"} < set(out.split())
 
 
 def test_rows_of_a_group_stay_together(inldl, tmp_path):
@@ -89,6 +137,16 @@ def test_rows_of_a_group_stay_together(inldl, tmp_path):
     assert "has no groups" in err
 
 
+def test_ranges_are_refused_before_anything_runs(inldl, tmp_path):
+    lower, upper = np.full((20, 2), 0.2), np.full((20, 2), 0.8)
+    np.savez(tmp_path / "r.npz", X=np.arange(20.0)[:, None], lower=lower, upper=upper)
+    code, _, err = inldl("bench", "--datasets", "r.npz", "--rates", "0.5", "--splits", "1")
+    assert code == 1
+    assert "r.npz has ranges instead of degrees" in err
+    assert len(err.strip().splitlines()) == 1
+    assert not (tmp_path / "run.sqlite").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -98,7 +156,7 @@ def test_rows_of_a_group_stay_together(inldl, tmp_path):
         (["bench", "--datasets", DATA, "--rates", "1"], "below 1"),
         (["bench", "--datasets", "nowhere.npz"], "There is no file"),
         (["bench", "--datasets", DATA, "--metrics", "earth_movr"], "is not a metric"),
-        (["bench", "--datasets", DATA, "--methods", "./no.py:M"], "cannot be imported"),
+        (["bench", "--datasets", DATA, "--methods", "./no.py:M"], "There is no file './no.py'"),
         (["report", "nothing.sqlite"], "There is no file"),
     ],
 )

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from inldl_paper.experiments.statistics import nemenyi
-from inldl_paper.overview import HALF_A_UNIT, Results, _not_separated, _split_by_split
+from inldl_paper.overview import HALF_A_UNIT, Results, _datasets, _not_separated, _split_by_split
 from inldl_paper.study import printed_results
 
 
@@ -39,3 +39,17 @@ def test_datasets_are_in_the_order_of_the_paper():
         "Movie",
         "Scene",
     ]
+
+
+def test_the_table_of_datasets_has_the_layout_of_the_paper():
+    lines = [
+        ("SJAFFE", "213 x 243 x 6", "213 x 243 x 6", "same", ""),
+        ("Emotion6", "1980 x 1000 x 7", "1980 x 168 x 7", "differs", "other features"),
+        ("Gene", "17892 x 36 x 68", "", "not run", "no file"),
+    ]
+    table = pd.DataFrame(lines, columns=["dataset", "printed", "ours", "verdict", "why"])
+    text = _datasets(table).latex()
+    assert r"dataset & examples & features & labels \\" in text
+    assert r"Emotion6 & 1980 & 168 & 7 \\" in text
+    assert r"Gene & 17892 & 36 & 68 \\" in text
+    assert "not run" not in text

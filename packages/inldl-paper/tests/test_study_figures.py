@@ -111,3 +111,13 @@ def test_bound_falls_to_the_risk():
         np.testing.assert_allclose(
             gap[0] / gap[-1], 1000, rtol=1e-6
         )  # 1 / sqrt(N), N from 1e2 to 1e8
+
+
+def test_sizes_that_are_alike_tell_no_slope():
+    names = [f"random(C=6, k={k}, n=2000)" for k in (20, 40, 80)]
+    rows = pd.DataFrame(
+        {"dataset": names, "status": "ok", "method": "winldl", "fit_seconds": [1.0, 2.0, 4.0]}
+    )
+    times, exponents = growth(rows, "k")
+    assert list(times["k"]) == [20, 40, 80]
+    assert exponents.isna().all()

@@ -136,7 +136,7 @@ def test_settings_are_checked_and_kept(studio, table):
         {"nonsense": 1},
         {"roles": {"a": "weight", "b": "weight"}},
     ):
-        body = {"revision": changed["revision"], "settings": settings}
+        body = {"settings_revision": changed["settings_revision"], "settings": settings}
         status, answer = studio.ask("PUT", path, body)
         assert status == 400
         assert answer["error"].count(".") == 1
@@ -145,10 +145,11 @@ def test_settings_are_checked_and_kept(studio, table):
 
 def test_another_tab_is_not_overwritten(studio, table):
     path = f"tables/{table['id']}/settings"
-    studio.good("PUT", path, {"revision": 1, "settings": {"scale": "percent"}})
-    status, answer = studio.ask("PUT", path, {"revision": 1, "settings": {"scale": "count"}})
+    seen = {"settings_revision": 1}
+    studio.good("PUT", path, {**seen, "settings": {"scale": "percent"}})
+    status, answer = studio.ask("PUT", path, {**seen, "settings": {"scale": "count"}})
     assert status == 409
-    assert "another tab" in answer["error"]
+    assert "settings of this table were changed elsewhere" in answer["error"]
     assert studio.good("GET", f"tables/{table['id']}")["settings"]["scale"] == "percent"
 
 

@@ -1,8 +1,11 @@
 """Two people at once, many cells at once, undo and redo, and nothing that is lost or silent."""
 
+import time
+
 import pytest
 
 from budget_survey import LABELS, budget_survey
+from inldl_studio.changing import Change
 from studio_client import running_studio
 
 pytest.importorskip("selenium")
@@ -79,17 +82,17 @@ def test_many_cells_undo_and_redo_also_after_a_restart(page, studio, tmp_path):
     # A known share can be made missing; the studio ends and starts again.
     known = int(budget_survey(40)["food"].notna().to_numpy().argmax())
     typed(page, known, "food", Keys.SHIFT + Keys.ARROW_DOWN + Keys.NULL)
-    press(page, "Make missing")
-    until(page, "document.querySelectorAll('.cell.edited').length >= 4")
+    press(page, "Clear")
+    until(page, "document.querySelector('.cell.emptied')")
     page.get("about:blank")
-    with running_studio(tmp_path / "work") as again:
+    with running_studio(tmp_path / "work", people=["Ada"]) as again:
         page.get(again.address + "#" + again.workspace.tables()[0]["id"])
-        until(page, "document.querySelectorAll('.cell.edited').length >= 4")
+        until(page, "document.querySelector('.cell.emptied')")
         cell(page, 0, "food").click()
         page.switch_to.active_element.send_keys(Keys.CONTROL + "z")
-        until(page, "document.querySelectorAll('.cell.edited').length === 2")
+        until(page, "!document.querySelector('.cell.emptied')")
         press(page, "List of changes")
-        until(page, "document.querySelectorAll('.change-list tbody tr').length === 2")
+        until(page, "document.querySelectorAll('.change-list tbody tr').length === 5")
         assert "Made missing (undone)" in text(page, ".change-list")
         page.get("about:blank")
 
@@ -130,6 +133,68 @@ def test_two_people_see_each_other(page, studio, tmp_path):
     until(page, mine)
     page.close()
     page.switch_to.window(ada)
+
+
+@pytest.mark.slow
+def test_a_number_that_came_while_typing_is_not_overwritten(
+    page, second_chromium, studio, tmp_path
+):
+    """Ada types into a cell, Emmy saves a number in it in her own browser, Ada presses Enter."""
+    ada, emmy = page, second_chromium
+    opened(ada, survey(tmp_path))
+    completed(ada)
+    emmy.get(f"{studio.addresses['Emmy']}#{ada.current_url.partition('#')[2]}")
+    until(emmy, "document.querySelector('.grid .filled')")
+    row = missing("food", "fuel")
+    typed(ada, row, "food", ".02")
+    typed(emmy, row, "food", "0.05" + Keys.ENTER)
+    until(emmy, "document.querySelector('.cell.edited')")
+    revision = studio.workspace.tables()[0]["revision"]
+    heard = f"fetch('api/tables/{studio.workspace.tables()[0]['id']}')"
+    script = f"const done = arguments[0]; {heard}.then(r => r.json()).then(t => done(t.revision))"
+    assert ada.execute_async_script(script) == revision
+    time.sleep(1)  # her page asks every .7 seconds
+    ada.switch_to.active_element.send_keys(Keys.ENTER)
+    until(ada, "document.querySelector('.notice.problem')")
+    assert "Emmy has changed 'food'" in text(ada, ".notice")
+    assert edits(studio) == [[row, "food", 0.05]]
+    # Ada has done nothing that she could undo; what Emmy did is not hers. Undo works anywhere.
+    press(ada, "Close")
+    script = "document.activeElement.blur(); document.body.dispatchEvent(new KeyboardEvent("
+    ada.execute_script(script + "'keydown', { key: 'z', ctrlKey: true, bubbles: true }))")
+    until(ada, "document.querySelector('.notice')?.innerText.includes('nothing to undo')")
+    press(emmy, "List of changes")
+    emmy.execute_script("document.activeElement.blur()")
+    ActionChains(emmy).key_down(Keys.CONTROL).send_keys("z").key_up(Keys.CONTROL).perform()
+    until(emmy, "document.querySelector('.notice')?.innerText.includes('Undone')")
+    assert edits(studio) == []
+    emmy.get("about:blank")
+
+
+@pytest.mark.slow
+def test_all_rows_are_filled_and_copied_also_those_never_in_sight(page, studio, tmp_path):
+    """Choosing all rows means all, and other rows in their places are not chosen."""
+    opened(page, survey(tmp_path, 700))
+    completed(page, "constant-mean")
+    holes = budget_survey(700)[NAMES].isna().to_numpy().sum()
+    cell(page, 0, "food").click()
+    ActionChains(page).key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).perform()
+    until(page, "document.querySelector('.chosen').innerText.includes('4,200 cells')")
+    page.execute_script("""window.copied = null; document.addEventListener('copy', (event) => {
+        if (event.target.tagName === 'TEXTAREA') window.copied = event.target.value; }, true)""")
+    ActionChains(page).key_down(Keys.CONTROL).send_keys("c").key_up(Keys.CONTROL).perform()
+    until(page, "window.copied")
+    lines = page.execute_script("return window.copied").split("\n")
+    assert len(lines) == 700
+    assert all(len(line.split("\t")) == 6 for line in lines)
+    press(page, "Fill with estimates")
+    until(page, "document.querySelector('.notice')?.innerText.includes('Filled with estimates')")
+    assert len(edits(studio)) == holes
+    cell(page, 0, "food").click()
+    page.switch_to.active_element.send_keys(Keys.SHIFT + Keys.ARROW_DOWN + Keys.NULL)
+    until(page, "document.querySelector('.chosen').innerText.includes('2 cells')")
+    choose(page, "Which rows", "doubt")
+    until(page, "!document.querySelector('.chosen').innerText.includes('2 cells')")
 
 
 @pytest.mark.slow
@@ -200,6 +265,40 @@ def test_the_keyboard_reaches_the_first_steps(page, studio):
     until(page, "document.querySelector('table.preview')")
     assert "6 labels" in text(page)
     assert tab_to("Complete the table").is_enabled()
+
+
+@pytest.mark.slow
+def test_axe_finds_nothing_wrong_in_progress_errors_and_conflicts(page, studio, tmp_path):
+    found = []
+
+    def look(state):
+        for colours in ("light", "dark"):
+            features = [{"name": "prefers-color-scheme", "value": colours}]
+            page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+            found.extend((state, colours, *each) for each in violations(page))
+
+    frame = budget_survey(40).astype({"food": object})
+    frame.loc[3, "food"] = "refused"
+    path = survey(tmp_path)
+    path.write_text(frame.to_csv(index=False))
+    opened(page, path)
+    assert "refused in 1 cell, read as a word" in text(page, ".signs")
+    press(page, "Complete the table")
+    until(page, "document.querySelector('.job progress, .told.problem')")
+    look("progress")
+    until(page, "document.querySelector('.told.problem .meaning')")
+    assert "Row 4, column 'food': 'refused' is not a number" in text(page, ".told.problem")
+    look("error")
+    press(page, "missing")
+    until(page, "document.querySelector('aside.ask')")
+    row = missing("food", "fuel")
+    typed(page, row, "food", ".02")
+    change = Change("Emmy", {}, [[row, "food", "0.05"]])
+    studio.workspace.change_cells(studio.workspace.tables()[0]["id"], change)
+    page.switch_to.active_element.send_keys(Keys.ENTER)
+    until(page, "document.querySelector('.notice.problem')")
+    look("conflict")
+    assert found == []
 
 
 @pytest.mark.slow

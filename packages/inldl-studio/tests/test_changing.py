@@ -7,10 +7,34 @@ from inldl_studio.changing import Change, share_of
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("7", 7), ("0,5", 0.5), (" 12.5% ", 12.5), ("0", 0), ("1e-3", 0.001), ("3,0", 3)],
+    [("7", 7), ("0,5", 0.5), ("12.5", 12.5), ("0", 0), ("1e-3", 0.001), ("3,0", 3)],
 )
 def test_numbers_as_people_write_them(text, number):
     assert share_of(text) == number
+
+
+COUNTS = {"whole": None, "thousands": "", "decimal": "."}
+
+
+@pytest.mark.parametrize(
+    ("text", "facts", "number"),
+    [
+        ("1,234", COUNTS, 1234), ("1,234,567", COUNTS, 1_234_567), ("1.234", COUNTS, 1.234),
+        ("1 234", COUNTS, 1234), ("1.234", COUNTS | {"decimal": ",", "thousands": "."}, 1234),
+        ("1.234", COUNTS | {"decimal": ","}, 1234), ("12,5", COUNTS | {"decimal": ","}, 12.5),
+        ("0.5%", {"whole": 1.0}, 0.005), ("0.5%", {"whole": 100.0}, 0.5),
+        ("1,234.5", {"whole": 100.0}, 1234.5),
+    ],
+)  # fmt: skip
+def test_numbers_are_read_as_the_table_writes_them(text, facts, number):
+    assert share_of(text, facts) == pytest.approx(number)
+
+
+def test_a_number_that_can_mean_two_is_refused():
+    with pytest.raises(ValueError, match=r"'1,234' could mean 1234 or 1.234; write it without"):
+        share_of("1,234", {"whole": 100.0})
+    with pytest.raises(ValueError, match="'5%' is not a count"):
+        share_of("5%", COUNTS)
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "nan", "inf", "1,2,3", "1.2,3", "1 2", "%"])

@@ -1,10 +1,13 @@
 """Edits, windows and files, as the page asks for them."""
 
+import json
+
 import pytest
 
 from inldl.tables import TableFile
+from inldl_studio.changing import Change
 from inldl_studio.grid import write_grid
-from inldl_studio.workspace import Workspace
+from inldl_studio.workspace import Changed, Workspace
 
 TABLE = b"name,a,b,c\nx,0.25,0.25,0.5\ny,0.5,,\nz,,0.1,\n"
 BAD = "0" * 16
@@ -101,10 +104,16 @@ def test_changes_are_undone_and_done_again(studio, table):
     assert now["edits"] == [[1, "b", 0.2], [2, "a", 0.5]]
     assert (now["done"], now["undone"]) == (2, 0)
     step(studio, table, "undo")
-    edit(studio, table, 0, "a", "0.25")  # the one that was undone is forgotten
+    edit(studio, table, 0, "a", "0.25")  # the one that was undone is not done again
     assert studio.ask("POST", f"tables/{table['id']}/changes", {"step": "redo"})[0] == 400
     changes = studio.good("GET", f"tables/{table['id']}/changes")["changes"]
-    assert [(each["what"], each["size"]) for each in changes] == [("Edited", 1), ("Edited", 1)]
+    assert [(each["what"], each["size"], each["undone"]) for each in changes[:3]] == [
+        ("Edited", 1, False),
+        ("Undid: Pasted", 2, False),
+        ("Did again: Pasted", 2, False),
+    ]
+    assert len(changes) == 8
+    assert [each["undone"] for each in changes[-2:]] == [True, False]
 
 
 def test_changes_outlast_the_studio_and_half_a_line(studio, table):
@@ -117,7 +126,7 @@ def test_changes_outlast_the_studio_and_half_a_line(studio, table):
     assert again.step(table["id"], back=True)["edits"] == []
     assert again.step(table["id"], back=False)["edits"] == [[1, "b", 0.3]]
     edit(studio, table, 1, "b", "0.2")
-    assert len(again.changes(table["id"])) == 2
+    assert len(again.changes(table["id"])) == 4
 
 
 def test_the_list_of_changes_is_a_file(studio, table):
@@ -160,12 +169,84 @@ def test_rows_with_another_sum_are_named_before_work_begins(studio, table):
     assert edit(studio, table, 0, "b", "0.4")[1]["off"] == {}
 
 
+def area(studio, table, action, columns, rows=(0, 2), **more):
+    found = {"top": rows[0], "bottom": rows[1], "columns": columns, "total": 3, **more}
+    body = {"run": table["run"], "area": found, "action": action, "query": {"sort": "a"}}
+    body["revision"] = studio.good("GET", f"tables/{table['id']}")["revision"]
+    return body | ({"texts": more["texts"]} if "texts" in more else {})
+
+
+def test_a_rectangle_is_changed_and_copied_by_the_studio(studio, table):
+    """Rows are those of the order on the page; what it has never fetched counts, too."""
+    path, labels = f"tables/{table['id']}", [["label", "a"], ["label", "b"]]
+    now = studio.good("PUT", f"{path}/edits", area(studio, table, "missing", labels))
+    assert now["changed"] == 4  # of six, two are missing already
+    shown = [["number", "#"], ["other", "name"], *labels]
+    copied = studio.good("POST", f"{path}/copied", area(studio, table, "", shown, (0, 1)))
+    assert copied["text"] == "1\tx\t\t\n2\ty\t\t"
+    now = studio.good("PUT", f"{path}/edits", area(studio, table, "take back", labels))
+    assert (now["changed"], now["edits"]) == (4, [])
+    texts = [["0.1", "9"], ["0.2"]]
+    body = area(studio, table, "paste", labels[:1], texts=texts)
+    assert studio.good("PUT", f"{path}/edits", body)["edits"] == [[0, "a", 0.1], [1, "a", 0.2]]
+    body = area(studio, table, "paste", labels[1:], (1, 2), texts=[[" 0.05"]])
+    assert studio.good("PUT", f"{path}/edits", body)["changed"] == 2
+    status, answer = studio.ask("PUT", f"{path}/edits", area(studio, table, "fill", labels, row=2))
+    assert (status, answer["error"][:26]) == (409, "Other rows are shown now; ")
+
+
+def test_too_many_cells_are_refused_before_anything_is_changed(studio, table, monkeypatch):
+    monkeypatch.setattr("inldl_studio.choosing.MOST_CHANGED", 3)
+    body = area(studio, table, "missing", [["label", "a"], ["label", "b"]])
+    status, answer = studio.ask("PUT", f"tables/{table['id']}/edits", body)
+    assert status == 400
+    assert answer["error"] == (
+        "This would change 4 cells, and no more than 3 can be changed at once; choose fewer rows. "
+        "Nothing was changed."
+    )
+
+
+def test_each_person_undoes_what_that_person_did(studio, table):
+    """What somebody else has changed since then stays; steps are changes with a name, too."""
+    place = studio.workspace
+
+    def change(who, cells):
+        change = Change(who, {"over": True}, cells)
+        place.change_cells(table["id"], change)
+
+    change("Ada", [[1, "b", "0.1"], [1, "c", "0.2"]])
+    change("Emmy", [[2, "a", "0.3"]])
+    assert place.step(table["id"], True, "Ada")["edits"] == [[2, "a", 0.3, "Emmy"]]
+    assert len(place.step(table["id"], False, "Ada")["edits"]) == 3
+    change("Emmy", [[1, "b", "0.15"]])
+    with pytest.raises(Changed, match="Emmy has changed 'b' of row 2 since then"):
+        place.step(table["id"], True, "Ada")
+    after = place.step(table["id"], True, "Ada", over=True)["edits"]
+    assert sorted(after) == [[1, "b", 0.15, "Emmy"], [2, "a", 0.3, "Emmy"]]
+    with pytest.raises(ValueError, match="nothing to undo"):
+        place.step(table["id"], True, "Ada")
+    told = [(each["who"], each["what"]) for each in place.changes(table["id"])]
+    assert told[-1] == ("Ada", "Undid: Edited")
+
+
+def test_settings_are_kept_while_others_edit_cells(studio, table):
+    """A page that has not seen an edit may change settings; one that has not seen settings not."""
+    seen = studio.good("GET", f"tables/{table['id']}")["settings_revision"]
+    edit(studio, table, 1, "b", "0.3")
+    path = f"tables/{table['id']}/settings"
+    body = {"settings_revision": seen, "settings": {"method": "ridge"}}
+    assert studio.ask("PUT", path, body)[0] == 200
+    assert studio.ask("PUT", path, {**body, "settings": {"method": "knn"}})[0] == 409
+
+
 @pytest.mark.parametrize(
     "body",
     [
         {"cells": 1}, {"cells": [1]}, {"cells": [[1, "b"]]}, {"cells": [[True, "b", "1"]]},
         {"cells": [[1, ["b"], "1"]]}, {"cells": [[1, "b", {}]]},
         {"cells": [[1, "b", "0.1"]] * 10_001}, {"answers": {}}, {"answers": []},
+        {"area": 1}, {"area": {}}, {"area": {"top": 0, "bottom": 1, "columns": [["label", "x"]]}},
+        {"area": {"top": 0, "bottom": 0, "columns": [["label", "a"]], "total": 3}, "action": []},
         {"run": [], "cells": []}, {"run": None, "cells": []},
     ],
 )  # fmt: skip
@@ -192,6 +273,11 @@ def test_odd_requests_are_refused_in_a_sentence(studio, table, body, capfd):
     assert "Traceback" not in capfd.readouterr().err
 
 
+def test_a_table_that_was_not_completed_has_no_script(studio, table):
+    status, answer = studio.ask("GET", f"tables/{table['id']}/commands.txt")
+    assert (status, answer["error"]) == (400, "Complete the table first.")
+
+
 def test_windows_are_asked_for_with_numbers(studio, table):
     base = f"tables/{table['id']}/runs/{table['run']}/rows"
     found = studio.good("GET", f"{base}?first=1&count=1&sort=a&down=1")
@@ -216,19 +302,43 @@ def test_second_files_are_kept_beside_the_table(studio, table):
     assert studio.ask("POST", f"tables/{BAD}/others?name=new.csv", TABLE)[0] == 404
 
 
-def test_answers_of_a_file_become_edits(studio, table):
+def handed_in(studio, table, content):
     place = studio.workspace
     run = place.new_run(table["id"], "answers", settings=table["settings"], edits=[])
     folder = place.run_folder(table["id"], run["id"])
-    (folder / "result.json").write_text('{"files": {}, "answers": [[1, "b", 0.1], [2, "a", 0.2]]}')
-    edit(studio, table, 1, "b", "0.3")
+    (folder / "result.json").write_text(json.dumps({"files": {}, "answers": content}))
+    body = {"answers": run["id"]}
+    body["revision"] = studio.good("GET", f"tables/{table['id']}")["revision"]
+    return studio.good("PUT", f"tables/{table['id']}/edits", body), body
+
+
+def test_answers_of_files_become_edits_with_names(studio, table):
+    """Where two people have answered, the table has the mean, and both answers are kept."""
     edit(studio, table, 1, "c", "0.2")
-    now = studio.good("GET", f"tables/{table['id']}")
-    body = {"answers": run["id"], "revision": now["revision"]}
-    after = studio.good("PUT", f"tables/{table['id']}/edits", body)
-    assert sorted(after["edits"]) == [[1, "b", 0.1], [1, "c", 0.2], [2, "a", 0.2]]
+    after, body = handed_in(studio, table, [[1, "b", 0.1, "Ada"], [2, "a", 0.2, "Ada"]])
+    assert after["changed"] == 2
+    edits = [[1, "b", 0.1, "Ada"], [1, "c", 0.2], [2, "a", 0.2, "Ada"]]
+    assert sorted(after["edits"]) == edits
+    after, _ = handed_in(studio, table, [[1, "b", 0.2, "Emmy"]])
+    assert [edit for edit in after["edits"] if edit[:2] == [1, "b"]] == [
+        [1, "b", pytest.approx(0.15), "Ada, Emmy"]
+    ]
+    found = studio.good("GET", f"tables/{table['id']}/answers")
+    assert found["people"] == {"Ada": 2, "Emmy": 1}
+    assert (found["cells"], found["agree"]) == (1, 0)
     status, _ = studio.ask("PUT", f"tables/{table['id']}/edits", {**body, "answers": "../x"})
     assert status == 404
+
+
+def test_answers_on_the_page_have_the_name_that_was_given(studio, table):
+    path = f"tables/{table['id']}"
+    body = {"run": table["run"], "cells": [[1, "b", "0,1"]], "answer": True, "by": "Emmy"}
+    body["revision"] = studio.good("GET", path)["revision"]
+    assert studio.good("PUT", f"{path}/edits", body)["edits"] == [[1, "b", 0.1, "Emmy"]]
+    body["revision"] = studio.good("GET", path)["revision"]
+    body["cells"] = [[1, "b", ""]]
+    assert studio.good("PUT", f"{path}/edits", body)["edits"] == []
+    assert studio.good("GET", f"{path}/answers")["people"] == {}
 
 
 def test_rows_of_ratios_are_not_edited(studio, table):
@@ -259,6 +369,8 @@ def test_questions_as_options():
 
     assert _asked({"budget": "20", "by": "row", "row_cost": "3", "cell_cost": ""}) == {
         "budget": 20.0,
+        "people": [],
+        "twice": 0,
         "by": "row",
         "row_cost": 3.0,
     }

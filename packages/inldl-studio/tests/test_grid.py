@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 
 from inldl.tables import TableFile
-from inldl_studio.grid import EDITED, FILLED, KNOWN, MISSING, Grid, completed_cells, write_grid
+from inldl_studio.grid import (
+    EDITED,
+    EMPTIED,
+    FILLED,
+    KNOWN,
+    MISSING,
+    Grid,
+    completed_cells,
+    write_grid,
+)
 
 TEXTS = ["Zoë", "=1+1", "<b>x</b>", 'a "b", c', ""]
 
@@ -35,17 +44,32 @@ def test_rows_come_as_they_are(grid):
     assert grid.others == ["id", "text", "size"]
     rows = grid.window(grid.order(), 0, 100, {})
     assert [row["texts"][1] for row in rows] == TEXTS
-    assert rows[0]["cells"] == [["0.2000", KNOWN, 0.2], ["0.8000", KNOWN, 0.8]]
+    assert rows[0]["cells"] == [["0.2", KNOWN, 0.2], ["0.8", KNOWN, 0.8]]  # as in the file
     assert rows[1]["cells"][0] == ["0.6000", FILLED, 0.6, "0.3990 to 0.8010"]
     assert grid.window(grid.order(), 3, 1, {})[0]["row"] == 3
     assert grid.window(grid.order(), 99, 10, {}) == []
     json.dumps(rows, allow_nan=False)
 
 
+def test_known_shares_have_the_decimals_of_the_file(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n81.1,18.9\n25.0,75.0\n")
+    write_grid(tmp_path, TableFile(tmp_path / "t.csv", ["a", "b"]), "percent")
+    grid = Grid(tmp_path)
+    shown = [[cell[0] for cell in row["cells"]] for row in grid.window(grid.order(), 0, 2, {})]
+    assert shown == [["81.1", "18.9"], ["25.0", "75.0"]]
+
+
 def test_edits_lie_over_the_rows(grid):
     cells = grid.window(grid.order(), 1, 1, {1: {"a": (0.25, "Ada")}})[0]["cells"]
     assert cells[0] == ["0.25", EDITED, 0.25, "", "Ada"]
     assert cells[1][1] == FILLED
+
+
+def test_a_cell_that_was_made_missing_shows_its_estimate(grid):
+    row = grid.row(1, {"a": (None, "Ada"), "b": (0.3, "")})
+    assert row["cells"][0] == ["0.6000", EMPTIED, 0.6, "0.3990 to 0.8010", "Ada"]
+    known = grid.row(0, {"a": (None, "Ada")})  # the table was not completed since
+    assert known["cells"][0] == ["", EMPTIED, 0, "", "Ada"]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +113,7 @@ def test_a_table_that_is_not_completed_has_holes(tmp_path):
     write_grid(tmp_path, TableFile(tmp_path / "t.csv", ["a", "b"]), "percent")
     grid = Grid(tmp_path)
     assert grid.window(grid.order(), 0, 1, {})[0]["cells"] == [
-        ["10.50", KNOWN, 0.105],
+        ["10.5", KNOWN, 0.105],
         ["", MISSING, 0],
     ]
     assert grid.doubtful(grid.order()) == []

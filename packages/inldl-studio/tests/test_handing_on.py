@@ -42,7 +42,7 @@ def test_the_sheet_marks_what_was_filled_in(work, survey, completed):
     assert any(text.startswith("Filled in") for _, text in notes)
 
 
-def test_the_script_gives_the_same_table(completed, tmp_path, monkeypatch):
+def test_the_script_gives_the_same_table(completed, roles, tmp_path, monkeypatch):
     from inldl.cli import main
 
     result, folder = completed
@@ -52,7 +52,10 @@ def test_the_script_gives_the_same_table(completed, tmp_path, monkeypatch):
     here.mkdir()
     (here / "survey-edited.csv").write_bytes(files["edited"].read_bytes())
     monkeypatch.chdir(here)
-    lines = files["script"].read_text().splitlines()
+    further = [("compare", {"methods": ["constant-mean", "ridge"]}), ("ask", {"budget": 3.0})]
+    further += [("predict", {"other": "survey-edited.csv"})]
+    settings = {**DEFAULTS, "roles": roles, "method": "winldl"}
+    lines = commands(settings, "survey-edited.csv", True, further).splitlines()
     for line in lines:
         if line.startswith("inldl"):
             monkeypatch.setattr(sys, "argv", shlex.split(line))
@@ -60,6 +63,8 @@ def test_the_script_gives_the_same_table(completed, tmp_path, monkeypatch):
                 main()
             assert not ended.value.code
     expected = files["table"].read_bytes()
+    assert (here / "survey-edited-predicted.csv").is_file()
+    assert len((here / "survey-edited-questions.csv").read_text().splitlines()) == 4
     assert (here / "survey-edited-completed.csv").read_bytes() == expected
 
 

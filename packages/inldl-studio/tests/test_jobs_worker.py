@@ -3,7 +3,7 @@
 import json
 from io import StringIO
 
-from inldl.progress import RowCounter, listening, report
+from inldl.progress import listening, report
 from inldl_studio.jobs import ProgressLines
 
 
@@ -12,13 +12,11 @@ def test_a_fit_reports_its_parts_and_how_much_of_them_is_done(monkeypatch):
     out = StringIO()
     with listening(ProgressLines(out).detail):
         report("a kernel")
-        counter = RowCounter(10)  # as for a table of many rows
-        counter.start("sweep 1")
-        counter(5)
+        report("a half", 0.5)
         report("a forest")
     said = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [(each["detail"], each["share"]) for each in said] == [
         ("a kernel", None),
-        ("sweep 1", 0.5),
+        ("a half", 0.5),
         ("a forest", None),
     ]

@@ -7,6 +7,7 @@ import pytest
 from budget_survey import LABELS, budget_survey
 from inldl.datasets import hide, load_budget_shares
 from inldl.tables import TableFile
+from inldl.tables.options import FileOptions
 from inldl_studio.roles import signs_in, suggest_roles
 
 NAMES = LABELS.split(",")
@@ -132,7 +133,7 @@ def test_bounds_and_words_among_shares_do_not_hide_labels(tmp_path):
     frame.loc[[7, 8], NAMES[1]] = "n/a"
     found, _, notes = understood(frame, tmp_path)
     assert labels_of(found) == NAMES
-    assert any("'refused'" in note and "mean missing" in note for note in notes)
+    assert any("'refused'" in note and "stands for" in note for note in notes)
 
 
 def test_free_text_is_no_id(tmp_path):
@@ -143,11 +144,42 @@ def test_free_text_is_no_id(tmp_path):
     assert roles["key"] == "id"
 
 
+def test_words_are_listed_with_the_signs(tmp_path):
+    """One word does not hide the others, and one that has a meaning shows it."""
+    frame = budget_survey(40).astype({NAMES[0]: object, NAMES[1]: object})
+    frame.loc[[1, 2], NAMES[0]], frame.loc[3, NAMES[1]] = "refused", "*"
+    frame.loc[[4], NAMES[1]], frame.loc[[5], NAMES[1]] = "n.v.", "<0.05"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+
+    def told(**how):
+        found = signs_in(tmp_path / "t.csv", NAMES, FileOptions(**how))
+        return {each["sign"]: (each["cells"], each["read"]) for each in found}
+
+    both = {"refused": (2, "a word"), "n.v.": (1, "a word"), "*": (1, "missing")}
+    assert told() == both
+    assert told(mark="refused=0.01-0.04") == both | {"refused": (2, "0.01-0.04")}
+    assert told(na="refused") == both | {"refused": (2, "missing")}
+    found, _, _ = understood(frame, tmp_path)
+    assert not any(found["remark"].str.contains("taken as text"))
+
+
+def test_counts_beside_their_total_are_labels(tmp_path):
+    generator = np.random.default_rng(1)
+    counts = generator.integers(100, 9000, (30, 4))
+    frame = pd.DataFrame(counts, columns=[f"votes_{name}" for name in "abcd"])
+    frame = frame.assign(total=counts.sum(axis=1), income=generator.normal(9000, 900, 30).round())
+    frame.iloc[5:20, 1] = np.nan
+    found, _, notes = understood(frame, tmp_path)
+    assert labels_of(found) == [f"votes_{name}" for name in "abcd"]
+    assert found["column"][found["role"] == "total"].tolist() == ["total"]
+    assert "in 15 complete rows, they sum to 'total'" in notes[0]
+
+
 def test_signs_are_counted(tmp_path):
     frame = budget_survey(40).astype({NAMES[0]: object})
     frame.loc[[1, 2, 3], NAMES[0]] = "*"
     frame.to_csv(tmp_path / "t.csv", index=False)
-    found = signs_in(TableFile(tmp_path / "t.csv", NAMES))
+    found = signs_in(tmp_path / "t.csv", NAMES, FileOptions())
     assert found == [{"sign": "*", "cells": 3, "read": "missing"}]
 
 

@@ -17,9 +17,9 @@ import pytest
 
 from inldl.tables import TableFile
 from inldl_studio.grid import write_grid
-from inldl_studio.server import listening, open_table
-from inldl_studio.workspace import Workspace
-from studio_client import Client
+from inldl_studio.server import kept_tokens, listening, open_table
+from inldl_studio.workspace import TOKENS, Workspace
+from studio_client import Client, running_studio
 
 
 def test_the_same_file_is_opened_once(tmp_path):
@@ -149,3 +149,24 @@ def send_edits(client, table, run, at, confirmed, begun):
                 confirmed.update({(row, "b"): number, (row, "c"): number})
                 begun.set()
     begun.set()
+
+
+def test_addresses_outlast_the_studio_and_only_the_user_can_read_them(tmp_path):
+    first = kept_tokens(tmp_path, ["Ada", "Emmy"])
+    assert kept_tokens(tmp_path, ["Emmy", "Sofia"])["Emmy"] == first["Emmy"]
+    assert (tmp_path / TOKENS).stat().st_mode & 0o077 == 0
+    assert kept_tokens(tmp_path, ["Ada"])["Ada"] != first["Ada"]  # she had none in between
+    if os.name == "posix":
+        known = kept_tokens(tmp_path, ["Ada"])["Ada"]
+        (tmp_path / TOKENS).chmod(0o644)  # somebody may have read it
+        assert kept_tokens(tmp_path, ["Ada"])["Ada"] != known
+    (tmp_path / TOKENS).write_text("[")
+    assert len(kept_tokens(tmp_path, ["Ada"])["Ada"]) > 20
+
+
+def test_everybody_is_told_who_shares_the_studio(tmp_path):
+    with running_studio(tmp_path / "work", people=["Ada", "Emmy"]) as client:
+        state = client.good("GET", "state")
+        assert (state["person"], state["people"]) == ("Ada", ["Ada", "Emmy"])
+    with running_studio(tmp_path / "work") as client:
+        assert client.good("GET", "state")["people"] == []

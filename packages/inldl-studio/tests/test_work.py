@@ -24,7 +24,7 @@ def told(result):
 
 def test_looking_suggests_the_roles(work, survey):
     state, result, _ = work("look", survey)
-    assert state == {"status": "done", "error": ""}
+    assert state == {"status": "done", "error": "", "about": {}}
     found = {each["column"]: each["role"] for each in result["columns"]}
     assert [name for name, role in found.items() if role == "label"] == NAMES
     assert found["key"] == "id"
@@ -56,7 +56,7 @@ def test_mistakes_in_the_roles_are_one_sentence(work, survey, roles):
         ({}, "No column is marked as a label"),
         ({"roles": {"food": "label"}}, "a distribution needs at least two"),
         ({"roles": {"food": "label", "region": "label"}}, "column 'region'"),
-        ({"roles": {"age": "label", "income": "label"}, "scale": "fraction"}, "Line 2"),
+        ({"roles": {"age": "label", "income": "label"}, "scale": "fraction"}, "Row 1"),
         ({"roles": {**roles, "region": "weight"}}, "region"),
         ({"roles": roles, "method": "nonsense"}, "nonsense"),
     ):
@@ -126,7 +126,7 @@ def test_edits_are_completed_with_and_the_file_stays(work, survey, roles):
     assert survey.read_bytes() == before
     state, _, _ = work("complete", survey, settings, [[row, "food", 5.0]])
     assert state["status"] == "failed"
-    assert f"Line {row + 2}" in state["error"]
+    assert "Row 4" in state["error"]
 
 
 def test_asking_and_predicting_use_the_model(work, survey, roles):
@@ -139,6 +139,17 @@ def test_asking_and_predicting_use_the_model(work, survey, roles):
     assert asked["ids"] == ["key"]
     listed = pd.read_csv(file_of(asked, place, "questions"))
     assert [each["row"] for each in asked["questions"]] == listed["row"].tolist()
+    # Two people, who are asked two of the questions both; their lists carry their names.
+    people = {"people": ["Ada", "Emmy"], "twice": 2}
+    _, asked, place = work("ask", survey, settings, **more, budget=5.0, by="cell", **people)
+    assert [len(each["asked"]) for each in asked["questions"]] == [2, 2, 1, 1, 1]
+    lists = [pd.read_csv(file_of(asked, place, f"questions-{i}")) for i in (0, 1)]
+    assert [set(each["who"]) for each in lists] == [{"Ada"}, {"Emmy"}]
+    assert sum(map(len, lists)) == 7
+    filled = survey.with_name("answers.csv")
+    lists[1].assign(answer=lists[1]["estimate"] / 2).to_csv(filled, index=False)
+    _, told, _ = work("answers", survey, settings, **more, other=str(filled))
+    assert [each[3] for each in told["answers"]] == ["Emmy"] * len(lists[1])
     state, predicted, place = work("predict", survey, settings, **more, other=str(survey))
     assert state["status"] == "done", state
     table = pd.read_csv(file_of(predicted, place, "predicted"))

@@ -118,7 +118,7 @@ def test_whole_numbers(work, survey, roles):
     assert (found[NAMES].sum(axis=1) == found["persons"])[holes].all()
     state, _, _ = work("complete", survey, {**settings, "roles": roles, "scale": "fraction"})
     assert state["status"] == "failed"
-    assert "--whole" in state["error"]
+    assert "“Fill in whole numbers”" in state["error"]
 
 
 def test_signs_are_asked_about_until_a_mark_says_what_they_stand_for(work, survey, roles, same_as):
@@ -131,8 +131,8 @@ def test_signs_are_asked_about_until_a_mark_says_what_they_stand_for(work, surve
         state, result, _ = work(kind, survey, settings)
         assert state["status"] == "done", state
         notes = " ".join(result["document"]["notes"])
-        assert 'if it stands for 1-4, say --mark "*=1-4"' in notes
-        assert 'if it stands for 0, say --mark "-=0"' in notes
+        assert 'if it stands for 1-4, say “Signs that stand for something” "*=1-4"' in notes
+        assert 'if it stands for 0, say “Signs that stand for something” "-=0"' in notes
     state, result, folder = work("complete", survey, {**settings, "mark": "*=1-4, -=0"})
     assert state["status"] == "done", state
     assert "if it stands for" not in " ".join(result["document"]["notes"])
@@ -141,7 +141,7 @@ def test_signs_are_asked_about_until_a_mark_says_what_they_stand_for(work, surve
     out = same_as(out, "complete", survey, *how, "--mark", "*=1-4,-=0")
     assert file_of(result, folder, "table").read_bytes() == out
     state, _, _ = work("look", survey, {**settings, "mark": "*"})
-    assert "'*' in mark (--mark) has no meaning" in state["error"]
+    assert "'*' in mark (“Signs that stand for something”) has no meaning" in state["error"]
 
 
 @pytest.fixture
@@ -180,8 +180,16 @@ def test_ratios(work, survey, roles, ratios, same_as):
     ("kind", "more", "problem"),
     [
         ("complete", {"n_draws": 2}, "no intervals and no draws"),
-        ("complete", {"votes": True}, "--votes and --ratios exclude each other"),
-        ("complete", {"sums": "age=food,fuel"}, "--sum and --ratios exclude each other"),
+        (
+            "complete",
+            {"votes": True},
+            "“Weigh rows by their votes” and “Only ratios are known”",
+        ),
+        (
+            "complete",
+            {"sums": "age=food,fuel"},
+            "hold sums of labels” and “Only ratios are known” exclude",
+        ),
         ("complete", {"method": "ridge"}, "ridge cannot learn from ratios alone"),
         ("compare", {}, "takes more than ratios"),
     ],

@@ -40,7 +40,7 @@ def test_files_that_were_on_their_way_are_gone(place):
 def test_changes_need_the_newest_revision(place):
     table = added(place)
     place.change(table["id"], 1, edits=[[0, "a", 1.0]])
-    with pytest.raises(Changed, match="another tab"):
+    with pytest.raises(Changed, match="changed elsewhere"):
         place.change(table["id"], 1, edits=[])
     assert place.table(table["id"])["edits"] == [[0, "a", 1.0]]
 

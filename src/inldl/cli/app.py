@@ -129,11 +129,8 @@ def _help(command):
     examples = [part for part in parts if part.strip().startswith("inldl ")]
     lines = [f"    {line.strip()}" for part in examples for line in part.splitlines()]
     texts = [part for part in parts if part not in examples]
-    shown = [
-        ["**Examples**", "\n".join(lines[:EXAMPLES])],
-        ["\n**More**", "\n".join(lines[EXAMPLES:])],
-    ]
-    first, more = ("\n\n".join(each) if each[1] else "" for each in shown)
+    shown = {"**Examples**\n": lines[:EXAMPLES], "\n**More**\n": lines[EXAMPLES:]}
+    first, more = ("\n".join([title, *some]) if some else "" for title, some in shown.items())
     return {"help": "\n\n".join([*texts, first]).rstrip(), "epilog": more or None}
 
 

@@ -173,7 +173,7 @@ def evaluate(
         inldl evaluate survey.inldl test.csv --page test.html
         inldl evaluate survey.inldl test.csv --scale percent
     """
-    from inldl.report.pages.table import evaluation_page
+    from inldl.report.pages import evaluation_page
     from inldl.tables.tasks import evaluate_table
 
     fitted = o.load_model_of_table(model)
@@ -261,7 +261,7 @@ def audit(
         inldl audit counts.csv -l "age_*" --total persons --parent region --id area --page a.html
         inldl audit counts.csv -l "age_*" --total persons --near 0.05 -o cells.csv
     """
-    from inldl.report.pages.disclosure import disclosure_page
+    from inldl.report.pages.table import disclosure_page
     from inldl.tables.disclosure import audit_table
     from inldl.tables.writing import check_new, write_frame
 
@@ -341,11 +341,11 @@ def export(
     out: Annotated[Path, typer.Argument(help="The ONNX file to write.", metavar="ONNX")],
     overwrite: o.Overwrite = False,
 ) -> None:
-    """Export a linear model and its preprocessing to ONNX.
+    """Export a model and its preprocessing to ONNX.
 
     Any ONNX runtime then predicts the same, without Python.
 
-        inldl fit survey.csv --labels "emo_*" -o survey.inldl --method winldl
+        inldl fit survey.csv --labels "emo_*" -o survey.inldl
         inldl export survey.inldl survey.onnx
     """
     from inldl.files.onnx import export_onnx

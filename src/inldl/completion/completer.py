@@ -12,10 +12,9 @@ from inldl.rows.missingness import mechanism_of, top_k_rows
 from inldl.rows.partial import PartialRows, largest_sum
 from inldl.solvers.gaussian import LogScale, ShareScale
 from inldl.solvers.linear import weights_towards
+from inldl.uncertainty import hiding
 from inldl.uncertainty.conformal import ErrorModel, error_features
 from inldl.uncertainty.draws import Learned
-from inldl.uncertainty.hiding import HiddenCells, share_of_holes, weights_of_holes
-from inldl.uncertainty.spells import weights_by_errors
 
 ERRORS = {"shares": ShareScale, "ratios": LogScale}  # on which scale they are to be small
 FEWEST = 20  # degrees that are needed to weigh the members at all
@@ -147,13 +146,13 @@ class Completer(FillsRows):
         more = max(self._n_spells - FREE_SPELLS, LEAST_SPELLS)
         weights = np.full(len(hidden.row), min(more / len(hidden.row), 1.0))
         if self._given is None:
-            weights = share_of_holes(hidden.left, rows.y)
+            weights = hiding.share_of_holes(hidden.left, rows.y)
         if len(weights) >= FEWEST:
             safe = np.array([member.safe for member in self.members_.members])
             if self._given is not None:
                 errors = np.abs(fills[:, *hidden.at] - hidden.degrees).mean(axis=1)
                 safe = np.where(np.array(self.members_.names) == "scaled", PLAIN, 1 - PLAIN)
-                safe = weights_by_errors(errors, self._n_spells - FREE_SPELLS, safe)
+                safe = hiding.weights_by_errors(errors, self._n_spells - FREE_SPELLS, safe)
             at, scale = hidden.at, self._scale
             degrees = scale.of(rows.y[hidden.row])[at]
             judged = scale.of(fills)[:, *at].T, degrees, weights
@@ -169,7 +168,7 @@ class Completer(FillsRows):
         return replace(hidden, filled=mixed[hidden.at]), about[hidden.at]
 
     @property
-    def refilled_(self) -> HiddenCells | None:
+    def refilled_(self) -> hiding.HiddenCells | None:
         """Return the degrees that were hidden and filled again."""
         if self._refilled is None:
             return None
@@ -191,7 +190,7 @@ class Completer(FillsRows):
             return None
         if self._given is not None:  # they are as like the holes as can be
             return self._refilled.weights[self._refilled.label < self._n_labels]
-        weights = weights_of_holes(y, self._refilled)
+        weights = hiding.weights_of_holes(y, self._refilled)
         return None if weights is None else weights[self._refilled.label < self._n_labels]
 
 

@@ -161,10 +161,8 @@ class LogCounts:
     """
 
     def __init__(self, counts: Array, predicted: Array) -> None:
-        seen = ~np.isnan(counts)
-        self.means = np.nanmean(
-            counts / np.fmax(np.nansum(counts, axis=1, keepdims=True), 1), axis=0
-        )
+        seen, sums = ~np.isnan(counts), np.nansum(counts, axis=1, keepdims=True)
+        self.means = np.nanmean(counts / np.fmax(sums, 1), axis=0)
         apart = np.log(counts + 0.5) - _log(predicted)
         self.offset, noise = np.zeros(counts.shape[1]), np.where(seen, 1 / (counts + 0.5), np.nan)
         for _ in range(NORMAL_STEPS):
@@ -191,21 +189,16 @@ class LogCounts:
         left[at] = np.nan
         log, (normal, deviation) = np.log(self.truth + 0.5), self._expected(left, predicted)
         plain, deviation = np.log(self._in_proportion(left) + 0.5)[at], deviation[at]
-        ranges = [
-            log - plain if len(own) < FEWEST_SCORES else own
-            for own in self._of_labels(log - plain)
-        ]
+        apart, few = log - plain, FEWEST_SCORES
+        ranges = [apart if len(own) < few else own for own in self._of_labels(apart)]
         self.reach = np.array([[each.min(), each.max()] for each in ranges]).T
         mixes = [plain + w * (normal[at] - plain) for w in WEIGHTS]
         mixes = [plain + np.clip(each - plain, *self.reach[:, label]) for each in mixes]
         errors = [np.abs(np.exp(each) - np.exp(log)).mean() for each in mixes]
         self.weight, mixed = WEIGHTS[int(np.argmin(errors))], mixes[int(np.argmin(errors))]
         self.found, self.plain = np.exp(mixed) - 0.5, np.exp(plain) - 0.5
-        self.scores = (
-            (log - mixed)
-            / deviation
-            * np.sqrt(len(counts) / max(len(counts) - counts.shape[1], 1))
-        )
+        n, n_labels = counts.shape
+        self.scores = (log - mixed) / deviation * np.sqrt(n / max(n - n_labels, 1))
 
     def _of_labels(self, values: Array) -> list[Array]:
         """Return values at the hidden counts of each label."""
@@ -236,11 +229,10 @@ class LogCounts:
         holes, (normal, deviation) = np.isnan(counts), self._expected(counts, predicted)
         plain = np.log(self._in_proportion(counts) + 0.5)
         mean = plain + np.clip(self.weight * (normal - plain), *self.reach)
-        times = np.array(
-            [self._times(each, coverage or 0.5) for each in self._of_labels(self.scores)]
-        )
+        scores = self._of_labels(self.scores)
+        times = np.array([self._times(own, coverage or 0.5) for own in scores])
         ends = [mean + np.array(side) * times * deviation for side in (0, -1, 1)]
-        few = np.array([len(each) < FEWEST_SCORES for each in self._of_labels(self.scores)])
+        few = np.array([len(own) < FEWEST_SCORES for own in scores])
         beyond = self.reach + few * np.ptp(self.reach, axis=0) / 2 * [[-1], [1]]
         ends = [np.exp(plain + np.clip(each - plain, *beyond)) - 0.5 for each in ends]
         filled, low, high = (np.where(holes, np.maximum(each, 0), counts) for each in ends)

@@ -10,16 +10,8 @@ import numpy as np
 from inldl.completion.paths import Ways
 from inldl.rows.panel import Panel
 from inldl.solvers.gaussian import fill_in_proportion
+from inldl.uncertainty import hiding
 from inldl.uncertainty.heldout import HeldOutSample
-from inldl.uncertainty.spells import (
-    HiddenSpells,
-    distances,
-    hide_last,
-    hide_spells,
-    independent,
-    likeness,
-    weights_by_errors,
-)
 
 Array = np.ndarray
 TRIAL_CELLS = 16_000  # of the units that trials are made with
@@ -76,7 +68,7 @@ class PanelModel:
         rows = some_rows(self.panel, self.y.shape[1], self.seed)
         panel, y = self.panel.take(rows).renumbered(), self.y[rows]
         told = None if self.told is None else self.told[rows]
-        trials = list(hide_last(panel, y, self.seed)) if ahead else self._trials(panel, y)
+        trials = list(hiding.hide_last(panel, y, self.seed)) if ahead else self._trials(panel, y)
         if not trials:
             if self.weights is None:
                 self.weights = Ways(panel, y, told).trust
@@ -84,25 +76,25 @@ class PanelModel:
         if ahead:  # the next row of each unit counts
             counts = np.concatenate([trial.spell < len(y) for trial in trials]).astype(float)
         else:
-            counts = likeness(panel, y, trials)
+            counts = hiding.likeness(panel, y, trials)
         found = []
         for trial in trials:
             told = None if self.tell is None else self.tell(rows, trial.left)
             ways = Ways(panel, trial.left, told)
             found.append(ways.predict(trial.rows))
         errors = [_errors(y, trial, each) for trial, each in zip(trials, found, strict=True)]
-        n_spells = independent(panel, trials, counts)
+        n_spells = hiding.independent(panel, trials, counts)
         mean = np.average(np.concatenate(errors, axis=1), axis=1, weights=counts)
-        weights = weights_by_errors(mean, n_spells, ways.trust.ravel())
+        weights = hiding.weights_by_errors(mean, n_spells, ways.trust.ravel())
         self.weights = weights.reshape(ways.shape)
         tried = [np.tensordot(self.weights, each, 3) for each in found]
         return _sample_of(panel, y, trials, tried, counts, n_spells, rows)
 
-    def _trials(self, panel: Panel, y: Array) -> list[HiddenSpells]:
+    def _trials(self, panel: Panel, y: Array) -> list[hiding.HiddenSpells]:
         """Return trials; with other seeds until they hide enough."""
-        trials: list[HiddenSpells] = []
+        trials: list[hiding.HiddenSpells] = []
         for repetition in range(REPETITIONS):
-            trials += hide_spells(panel, y, self.seed + repetition)
+            trials += hiding.hide_spells(panel, y, self.seed + repetition)
             if sum(len(trial.row) for trial in trials) >= JUDGED_CELLS:
                 break
         return trials
@@ -169,7 +161,7 @@ def far_from_known(panel: Panel, holes: Array) -> Array:
 
     That is the largest distance, in rows, and the smallest number of sides.
     """
-    distance, sides = distances(panel, holes)
+    distance, sides = hiding.distances(panel, holes)
     far = np.where(holes, distance, 0).max(axis=1)
     return np.stack([far, np.where(holes, sides, 2).min(axis=1)], axis=1).astype(float)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from inldl import kernels
+from inldl.rows.density import mean_degrees
 from inldl.rows.panel import Panel
 from inldl.solvers.gaussian import TINY
 
@@ -126,21 +127,15 @@ def _shapes(panel: Panel) -> list[tuple[float, ...]]:
 
 def _bases_of(panel: Panel, values: Array, told: Array | None) -> list[Array]:
     """Return what paths are taken around."""
-    found = [np.broadcast_to(mean_of_known(values), values.shape), effects(panel, values)]
+    found = [np.broadcast_to(mean_degrees(values), values.shape), effects(panel, values)]
     if told is not None:
         found += [told, told + effects(panel, values - told)]
     return found
 
 
-def mean_of_known(values: Array) -> Array:
-    """Return the mean of each column, without NaN; 0 of a column that has nothing else."""
-    seen = ~np.isnan(values)
-    return np.where(seen, values, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-
-
 def effects(panel: Panel, values: Array) -> Array:
     """Return means of columns, plus levels of units, plus effects of times that vary smoothly."""
-    seen, means = ~np.isnan(values), mean_of_known(values)
+    seen, means = ~np.isnan(values), mean_degrees(values)
     times, when = _times_of(panel)
     n_rows = _sums(panel.unit, seen, panel.n_units)
     smooth = _smoother(times, _sums(when, seen, len(times)))

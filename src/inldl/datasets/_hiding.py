@@ -27,7 +27,9 @@ def hide(
     secondary=False,
     random_state=None,
 ) -> Any:
-    r"""Return a copy of `y` with more degrees missing (NaN).
+    r"""Hide shares of a table on purpose: return a copy of `y` with more of them missing (NaN).
+
+    Guide: :doc:`/choose_a_method`.
 
     Degrees that are already NaN stay NaN; the remaining ones keep their values.
 

@@ -10,15 +10,8 @@ from typing import Any
 
 from inldl.engines.base import RowSource
 from inldl.engines.local import DiskRows, MemoryRows, is_on_disk
+from inldl.rows import inputs
 from inldl.rows.checks import FLOATS
-from inldl.rows.inputs import (
-    check_rows,
-    is_chunked,
-    note_columns,
-    validate_features,
-    validate_fit,
-    validate_row_array,
-)
 
 
 def open_rows(
@@ -40,23 +33,24 @@ def open_rows(
     if is_lazy(X, y):
         from inldl.engines.chunks import ChunkedRows, header  # Dask need not be installed
 
-        note_columns(estimator, header(X), reset=fitting)
+        inputs.note_columns(estimator, header(X), reset=fitting)
         return ChunkedRows(X, y, arrays)
     if is_on_disk(X):
-        note_columns(estimator, X, reset=fitting)
+        inputs.note_columns(estimator, X, reset=fitting)
         return DiskRows(X, y, arrays)
     if fitting:
-        checked = {name: validate_row_array(name, a) for name, a in arrays.items()}
-        X, y, names = validate_fit(estimator, X, y, sample_weight=checked.get("sample_weight"))
+        checked = {name: inputs.validate_row_array(name, a) for name, a in arrays.items()}
+        weight = checked.get("sample_weight")
+        X, y, names = inputs.validate_fit(estimator, X, y, sample_weight=weight)
         for name, a in checked.items():
-            check_rows(X, a, name)
+            inputs.check_rows(X, a, name)
         return MemoryRows(X, y, names, checked)
-    return MemoryRows(validate_features(estimator, X, accept_sparse="csr", dtype=FLOATS), y)
+    return MemoryRows(inputs.validate_features(estimator, X, accept_sparse="csr", dtype=FLOATS), y)
 
 
 def is_lazy(X: Any, y: Any = None) -> bool:
     """Return whether what rows of X and y are mapped to is computed when it is asked for."""
-    return is_chunked(X) or is_chunked(y)
+    return inputs.is_chunked(X) or inputs.is_chunked(y)
 
 
 def is_outside_memory(X: Any, y: Any = None) -> bool:

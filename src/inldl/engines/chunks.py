@@ -59,13 +59,11 @@ def _with_lengths(*arrays: da.Array) -> list[da.Array]:
     """Return the arrays with known lengths of chunks, all unknown ones from one computation."""
     unknown = [a for a in arrays if np.isnan(a.shape[0])]
     first = [[delayed(len)(block) for block in a.to_delayed()[:, 0]] for a in unknown]
-    lengths = dict(zip(map(id, unknown), dask.compute(*first), strict=True))
-    return [
-        da.Array(a.dask, a.name, (tuple(lengths[id(a)]), *a.chunks[1:]), meta=a._meta)
-        if id(a) in lengths
-        else a
-        for a in arrays
-    ]
+    known = {
+        id(a): da.Array(a.dask, a.name, (tuple(lengths), *a.chunks[1:]), meta=a._meta)
+        for a, lengths in zip(unknown, dask.compute(*first), strict=True)
+    }
+    return [known.get(id(a), a) for a in arrays]
 
 
 def map_chunks(function: Callable[..., Any], *arrays: da.Array, n_columns: int) -> da.Array:

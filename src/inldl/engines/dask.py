@@ -26,17 +26,7 @@ import numpy as np
 from distributed import KilledWorker, futures_of, get_worker
 
 from inldl import __version__
-from inldl.engines.base import (
-    BlockProblem,
-    Engine,
-    Sums,
-    in_runs,
-    one_blas_thread,
-    row_blocks,
-    start_block,
-    take_step,
-    total,
-)
+from inldl.engines import base
 from inldl.engines.local import LocalEngine, check_rows_read, contiguous, fold
 from inldl.rows.checks import DegreeFacts, check_degrees
 
@@ -48,7 +38,7 @@ ASK_VERSION = "__import__('inldl').__version__"  # evaluated on workers that may
 IDLE = 30.0  # seconds after which a worker drops what no client holds any more
 
 
-class DaskEngine(Engine):
+class DaskEngine(base.Engine):
     """Keep parts on the workers of a Dask cluster and run steps there.
 
     On the dashboard, the names of the tasks start with `name`.
@@ -57,9 +47,8 @@ class DaskEngine(Engine):
     def __init__(self, client: Any, name: str):
         self._client, self._name = client, name.lower()
         self._fit = uuid.uuid4().hex
-        self._patience = dask.utils.parse_timedelta(
-            dask.config.get("inldl.worker-timeout", PATIENCE)
-        )
+        patience = dask.config.get("inldl.worker-timeout", PATIENCE)
+        self._patience = dask.utils.parse_timedelta(patience)
         self._held: list[Any] = []
         self._homes: dict[int, str] = {}  # the workers of parts
         self._new: set[int] = set()  # parts that have not taken a step
@@ -78,13 +67,13 @@ class DaskEngine(Engine):
                 self._client.cancel(held)
             self._client.run(drop_fit, self._fit, wait=False, on_error="ignore")
 
-    def load(self, problem: BlockProblem, rows: Any) -> Sums:
+    def load(self, problem: base.BlockProblem, rows: Any) -> base.Sums:
         self._problem, self._rows = problem, rows
         loaded = self._load(range(len(rows.parts)))
         check_degrees([one for _, facts in loaded for one in facts], rows.label_names)
-        return total(pickle.loads(sums) for sums, _ in loaded)
+        return base.total(pickle.loads(sums) for sums, _ in loaded)
 
-    def sweep(self, step: str, *message: np.ndarray) -> Sums:
+    def sweep(self, step: str, *message: np.ndarray) -> base.Sums:
         self._messages.append(pickle.dumps((step, contiguous(message))))
         sums: dict[int, bytes] = {}
         waiting = set(self._homes)
@@ -95,7 +84,7 @@ class DaskEngine(Engine):
                 here = self._workers().keys() - answered
                 self._load([i for i in sorted(waiting) if self._homes[i] not in here])
         self._new.clear()
-        return total(pickle.loads(sums[i]) for i in sorted(sums))
+        return base.total(pickle.loads(sums[i]) for i in sorted(sums))
 
     def _advance(self, parts: Iterable[int], name: str, sums: dict[int, bytes]) -> set[str]:
         """Take parts to the newest step; add their sums, and return the workers that answered."""
@@ -135,10 +124,8 @@ class DaskEngine(Engine):
         load, parts = partial(load_part, self._fit, self._problem), self._rows.parts
         for home in set(chosen.values()):
             here = [i for i in chosen if chosen[i] == home]
-            lazy = [
-                parts[i].then(partial(load, i), len(parts), self._key(f"load-part-{i}"))
-                for i in here
-            ]
+            keys = {i: self._key(f"load-part-{i}") for i in here}
+            lazy = [parts[i].then(partial(load, i), len(parts), keys[i]) for i in here]
             computed = self._client.compute(lazy, workers=[home], allow_other_workers=True)
             futures |= zip(here, computed, strict=True)
         return [futures[i] for i in chosen]
@@ -200,7 +187,7 @@ class DaskEngine(Engine):
             ) from error
 
     async def _gathered(self, submit: Callable[[], list[Any]], homes: list[str]) -> list[Any]:
-        """Wait for results as long as a worker works of those at their `homes`.
+        """Wait for results as long as a worker works, and says so, of those at their `homes`.
 
         The tasks before are released in the same breath as the new ones are submitted, since the
         client sends only so often. Tasks of which all workers have gone are given up: Dask may
@@ -208,14 +195,17 @@ class DaskEngine(Engine):
         """
         futures = self._held = submit()
         results = asyncio.ensure_future(self._client.gather(futures, asynchronous=True))
-        worked = time.monotonic()
+        worked, heard = time.monotonic(), dict[str, float]()
         while not (await asyncio.wait([results], timeout=min(LOOK, self._patience / 4)))[0]:
             workers = (await self._client.scheduler.identity())["workers"]
             waiting = {h for h, future in zip(homes, futures, strict=True) if not future.done()}
-            here = [workers[home] for home in waiting if home in workers]
-            if not waiting or not all(map(_is_paused, here)):
+            here = {home: workers[home] for home in waiting if home in workers}
+            last, heard = heard, {h: w["last_seen"] for h, w in here.items() if not _is_paused(w)}
+            if not waiting or heard.items() - last.items():
                 worked = time.monotonic()
             if (waiting and not here) or time.monotonic() - worked > self._patience:
+                for home in heard:  # they say nothing any more, as a process that was stopped
+                    await self._client.scheduler.unregister(address=home, stimulus_id="silent")
                 results.cancel()
                 await self._client.cancel([f for f in futures if not f.done()], asynchronous=True)
                 finished = [f for f in futures if f.status == "finished"]
@@ -253,8 +243,8 @@ def _is_paused(worker: dict[str, Any]) -> bool:
 
 
 def start_chunks(
-    problem: BlockProblem, chunks: Sequence[Any], first_row: int, n_parts: int
-) -> tuple[list[Any], Sums, list[DegreeFacts]]:
+    problem: base.BlockProblem, chunks: Sequence[Any], first_row: int, n_parts: int
+) -> tuple[list[Any], base.Sums, list[DegreeFacts]]:
     """Check the chunks of one of several parts and start its blocks; y itself is not kept.
 
     Returns the runs of blocks, the total of their sums, and what y looks like.
@@ -264,9 +254,9 @@ def start_chunks(
         X, y, arrays, seen = check_rows_read(X, y, arrays, first_row)
         facts.append(seen)
         first_row += len(y)
-        sources += row_blocks(X, y, *arrays.values())
-    begin = partial(start_block, problem, list(chunks[0][2]))
-    runs, sums = fold(partial(fold, begin), in_runs(sources, n_parts))
+        sources += base.row_blocks(X, y, *arrays.values())
+    begin = partial(base.start_block, problem, list(chunks[0][2]))
+    runs, sums = fold(partial(fold, begin), base.in_runs(sources, n_parts))
     return runs, sums, facts
 
 
@@ -283,7 +273,7 @@ class WorkerPart:
 class Fit:
     """The parts of a fit on a worker, and the last task that asked for them."""
 
-    problem: BlockProblem
+    problem: base.BlockProblem
     parts: dict[int, WorkerPart] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     task: Any = None
@@ -305,7 +295,7 @@ class Fit:
     def advance(self, engine: LocalEngine, which: list[int], message: bytes) -> None:
         """Take parts one step further; those that fail half-way are gone."""
         before = [self.parts.pop(i) for i in which]
-        take = partial(take_step, self.problem, *pickle.loads(message))
+        take = partial(base.take_step, self.problem, *pickle.loads(message))
         stepped = engine.map_parts(take, [part.runs for part in before])
         for i, part, runs, added in zip(which, before, *stepped, strict=True):
             self.parts[i] = WorkerPart(runs, part.t + 1, pickle.dumps(added))
@@ -318,7 +308,7 @@ _ENDED: deque[str] = deque(maxlen=1000)  # fits whose last tasks may still come
 
 def load_part(
     fit: str,
-    problem: BlockProblem,
+    problem: base.BlockProblem,
     i: int,
     chunks: Sequence[Any],
     first_row: int,
@@ -326,7 +316,7 @@ def load_part(
 ) -> tuple[int, str, bytes, list[DegreeFacts]]:
     """Keep a part on this worker; return which and where, its sums, and what y looks like."""
     worker = get_worker()
-    with one_blas_thread():
+    with base.one_blas_thread():
         runs, sums, facts = start_chunks(problem, chunks, first_row, n_parts)
     if fit not in _ENDED:
         if worker not in _FITS:

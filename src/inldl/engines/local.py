@@ -15,36 +15,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from inldl.engines.base import (
-    OF_THREAD,
-    BlockProblem,
-    Engine,
-    RowSource,
-    Sums,
-    in_pieces,
-    in_runs,
-    one_blas_thread,
-    row_blocks,
-    row_slices,
-    rows_per_block,
-    start_block,
-    take_step,
-    total,
-)
-from inldl.rows.checks import (
-    DegreeFacts,
-    as_degrees,
-    check_2d,
-    check_degrees,
-    degree_facts,
-    label_names,
-)
-from inldl.rows.inputs import (
-    check_rows,
-    validate_chunk,
-    validate_chunk_features,
-    validate_row_array,
-)
+from inldl.engines import base
+from inldl.rows import checks, inputs
 
 LARGE_MAP = 1 << 28  # bytes from which on a mapped file is read in pieces instead
 BYTES_AT_ONCE = 1 << 22  # of X: several in a run, so that reading overlaps
@@ -72,10 +44,10 @@ class MemoryRows:
         return LocalEngine(n_threads)
 
     def start_blocks(
-        self, problem: BlockProblem, engine: "LocalEngine"
-    ) -> tuple[Parts, list[Sums]]:
-        parts = [in_runs(row_blocks(self.X, self.y, *self.arrays.values()))]
-        return engine.map_parts(partial(start_block, problem, list(self.arrays)), parts)
+        self, problem: base.BlockProblem, engine: "LocalEngine"
+    ) -> tuple[Parts, list[base.Sums]]:
+        parts = [base.in_runs(base.row_blocks(self.X, self.y, *self.arrays.values()))]
+        return engine.map_parts(partial(base.start_block, problem, list(self.arrays)), parts)
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
         return function(self.X)
@@ -87,7 +59,7 @@ class MemoryRows:
         return [function(self.y, first_row=0)]
 
 
-class LocalEngine(Engine):
+class LocalEngine(base.Engine):
     """Run steps over blocks on the threads of this machine, one BLAS thread each.
 
     Blocks lie in runs, and runs in parts. The sums of a run are added by its thread, then those
@@ -103,7 +75,7 @@ class LocalEngine(Engine):
     def __enter__(self) -> Self:
         super().__enter__()
         if self.n_threads > 1:
-            pool = ThreadPoolExecutor(self.n_threads, initializer=OF_THREAD.__enter__)
+            pool = ThreadPoolExecutor(self.n_threads, initializer=base.OF_THREAD.__enter__)
             self._pool = self.closing.enter_context(pool)
         return self
 
@@ -111,19 +83,19 @@ class LocalEngine(Engine):
         self._parts, self.reader = [], None
         super().__exit__(*error)
 
-    def load(self, problem: BlockProblem, rows: RowSource) -> Sums:
+    def load(self, problem: base.BlockProblem, rows: base.RowSource) -> base.Sums:
         self._problem = problem
         self._parts, sums = rows.start_blocks(problem, self)
-        return total(sums)
+        return base.total(sums)
 
-    def sweep(self, step: str, *message: np.ndarray) -> Sums:
-        take = partial(take_step, self._problem, step, contiguous(message))
+    def sweep(self, step: str, *message: np.ndarray) -> base.Sums:
+        take = partial(base.take_step, self._problem, step, contiguous(message))
         self._parts, sums = self.map_parts(take, self._parts)
-        return total(sums)
+        return base.total(sums)
 
     def map_parts(
         self, function: Callable[[Any], Any], parts: Sequence[Sequence[Any]]
-    ) -> tuple[Parts, list[Sums]]:
+    ) -> tuple[Parts, list[base.Sums]]:
         """Return what `function` makes of each block, and the sums of each part."""
         map_run = fold if self.reader is None else self.reader.map_run
         done = self._map(partial(map_run, function), [run for part in parts for run in part])
@@ -149,33 +121,33 @@ def contiguous(message: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
     return tuple(np.ascontiguousarray(array) for array in message)
 
 
-def fold(function: Callable[[Any], Any], items: Iterable[Any]) -> tuple[list[Any], Sums]:
+def fold(function: Callable[[Any], Any], items: Iterable[Any]) -> tuple[list[Any], base.Sums]:
     """Return what the items become and the total of their sums, added in order."""
     kept: list[Any] = []
 
-    def sums_in_order() -> Iterator[Sums]:
+    def sums_in_order() -> Iterator[base.Sums]:
         for item in items:
             new, sums = function(item)
             kept.append(new)
             yield sums
 
-    added = total(sums_in_order())
+    added = base.total(sums_in_order())
     return kept, added
 
 
 def check_rows_read(
     X: Any, y: Any, arrays: Mapping[str, Any], first_row: int = 0
-) -> tuple[Any, np.ndarray, dict[str, np.ndarray], DegreeFacts]:
+) -> tuple[Any, np.ndarray, dict[str, np.ndarray], checks.DegreeFacts]:
     """Return rows that were not in memory before, checked, and what y looks like."""
-    X, y = validate_chunk(X, y)
-    checked = {name: validate_row_array(name, a, first_row) for name, a in arrays.items()}
-    return X, y, checked, degree_facts(y, first_row, checked.get("sample_weight"))
+    X, y = inputs.validate_chunk(X, y)
+    checked = {name: inputs.validate_row_array(name, a, first_row) for name, a in arrays.items()}
+    return X, y, checked, checks.degree_facts(y, first_row, checked.get("sample_weight"))
 
 
 def map_unchecked(function: Callable[[Any], np.ndarray], X: Any, first_row: int = 0) -> np.ndarray:
     """Apply a function, with one BLAS thread, to features that have not been checked yet."""
-    X = validate_chunk_features(X)
-    with one_blas_thread():
+    X = inputs.validate_chunk_features(X)
+    with base.one_blas_thread():
         return function(X)
 
 
@@ -192,16 +164,16 @@ class DiskRows:
     in_memory = False
 
     def __init__(self, X: Any, y: Any = None, arrays: Mapping[str, Any] | None = None):
-        self.X, self.y, self.label_names = X, y, label_names(y)
+        self.X, self.y, self.label_names = X, y, checks.label_names(y)
         self.arrays = {
             name: a if is_on_disk(a) else np.asarray(a) for name, a in (arrays or {}).items()
         }
         if y is not None:
-            self.y = y if is_on_disk(y) else as_degrees(y)
+            self.y = y if is_on_disk(y) else checks.as_degrees(y)
         for name, a in {"y": self.y, **self.arrays}.items():
             if a is not None:
-                check_2d(a, name)
-                check_rows(X, a, name)
+                checks.check_2d(a, name)
+                inputs.check_rows(X, a, name)
 
     def take(self, rows: np.ndarray) -> MemoryRows:
         picked = {name: _picked(a, rows) for name, a in self.arrays.items()}
@@ -211,21 +183,23 @@ class DiskRows:
     def engine(self, n_threads: int, name: str) -> LocalEngine:
         return LocalEngine(n_threads)
 
-    def start_blocks(self, problem: BlockProblem, engine: LocalEngine) -> tuple[Parts, list[Sums]]:
+    def start_blocks(
+        self, problem: base.BlockProblem, engine: LocalEngine
+    ) -> tuple[Parts, list[base.Sums]]:
         widths = [a.shape[1] for a in (self.X, self.y, *self.arrays.values())]
-        size, facts = rows_per_block(max(widths)), dict[int, DegreeFacts]()
+        size, facts = base.rows_per_block(max(widths)), dict[int, checks.DegreeFacts]()
         engine.reader = FeatureReader(self.X, size, engine)
 
-        def begin(block: Any) -> tuple[Any, Sums]:
+        def begin(block: Any) -> tuple[Any, base.Sums]:
             y, first = read_rows(self.y, block.rows), block.rows.start
             arrays = {name: read_rows(a, block.rows) for name, a in self.arrays.items()}
             X, y, arrays, facts[first] = check_rows_read(block.X, y, arrays, first)
             return problem.start(X, y, **arrays)
 
-        runs = in_runs(row_slices(self.X.shape[0], size))
+        runs = base.in_runs(base.row_slices(self.X.shape[0], size))
         unstarted = [Run([SimpleNamespace(rows=at, X=None) for at in run], run) for run in runs]
         parts, sums = engine.map_parts(begin, [unstarted])
-        check_degrees([facts[first] for first in sorted(facts)], self.label_names)
+        checks.check_degrees([facts[first] for first in sorted(facts)], self.label_names)
         return parts, sums
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
@@ -245,11 +219,11 @@ class DiskRows:
 
         Pieces have whole blocks, and are read at once.
         """
-        size = rows_per_block(max(self.X.shape[1], n_columns))
+        size = base.rows_per_block(max(self.X.shape[1], n_columns))
         size *= max(1, _rows_per_piece(self.X) // size)
         return [
             function(*(read_rows(a, piece) for a in given or [self.X]), first_row=piece.start)
-            for piece in row_slices(self.X.shape[0], size)
+            for piece in base.row_slices(self.X.shape[0], size)
         ]
 
 
@@ -265,13 +239,10 @@ def _picked(a: Any, rows: np.ndarray) -> np.ndarray:
     """
     if isinstance(a, np.ndarray) and not is_on_disk(a):
         return np.asarray(a[rows])
-    pieces = row_slices(a.shape[0], _rows_per_piece(a))
+    pieces = base.row_slices(a.shape[0], _rows_per_piece(a))
     ends = np.searchsorted(rows, [piece.stop for piece in pieces])
-    parts = [
-        read_rows(a, piece)[own - piece.start]
-        for piece, own in zip(pieces, np.split(rows, ends[:-1]), strict=True)
-        if own.size
-    ]
+    pairs = zip(pieces, np.split(rows, ends[:-1]), strict=True)
+    parts = [read_rows(a, piece)[own - piece.start] for piece, own in pairs if own.size]
     return np.concatenate(parts) if parts else read_rows(a, slice(0, 0))
 
 
@@ -320,8 +291,8 @@ class FeatureReader:
         self._X, self._together = X, max(1, _rows_per_piece(X) // size)
         self._pool = engine.closing.enter_context(ThreadPoolExecutor(engine.n_threads))
 
-    def map_run(self, function: Callable[[Any], Any], run: Run) -> tuple[Run, Sums]:
-        def without_features(block: Any) -> tuple[Any, Sums]:
+    def map_run(self, function: Callable[[Any], Any], run: Run) -> tuple[Run, base.Sums]:
+        def without_features(block: Any) -> tuple[Any, base.Sums]:
             new, sums = function(block)
             block.X = new.X = None
             return new, sums
@@ -331,7 +302,7 @@ class FeatureReader:
 
     def _with_features(self, run: Run) -> Iterator[Any]:
         """Yield the blocks of a run, each with its features; the next piece is on its way."""
-        pieces, blocks = in_pieces(run.rows, self._together), iter(run.blocks)
+        pieces, blocks = base.in_pieces(run.rows, self._together), iter(run.blocks)
         coming = self._pool.submit(self._read, pieces[0])
         for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
             X = coming.result()

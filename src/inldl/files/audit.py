@@ -37,7 +37,8 @@ SKLEARN = {
 TRAINING_ROWS = frozenset(["held_out_", "held_out_rows_", "recovered_"])
 # Attributes in which NaN or infinity is no fault
 WITH_NAN = frozenset(["completion_scores_", "degrees", "explained_variance_ratio_",
-                      "held_out_", "history_", "left", "_fit_X", "estimators_"])  # fmt: skip
+                      "group_errors_", "held_out_", "history_", "left", "_fit_X",
+                      "estimators_"])  # fmt: skip
 DTYPES = {"bool", "float16", "float32", "float64"}
 DTYPES |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 # What skops may make besides objects, by the name of its loader

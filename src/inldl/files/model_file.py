@@ -40,7 +40,9 @@ _HEADER = {"class": str, "method": str, "labels": list | None, "features": list 
 
 
 def save_model(model, path, *, info=None, overwrite=False) -> None:
-    """Save a fitted model to a file.
+    """Save a fitted model to a file that runs no code when it is opened.
+
+    Guide: :doc:`/predict_new_rows`.
 
     The file holds no pickle, and loading it runs no code from it. A loaded model predicts the
     same to the bit, and has the same intervals. It has not the predictions of its training rows:
@@ -49,8 +51,8 @@ def save_model(model, path, *, info=None, overwrite=False) -> None:
 
     Parameters
     ----------
-    model : estimator or TableModel
-        A fitted estimator of inldl, or a model of a table.
+    model : estimator, TableModel or SharesImputer
+        A fitted estimator of inldl, a model of a table, or an imputer.
     path : str or path
         The file to write. It appears whole or not at all.
     info : dict, optional
@@ -81,7 +83,10 @@ def save_model(model, path, *, info=None, overwrite=False) -> None:
     """
     path = Path(path)
     check_free(path, overwrite=overwrite)
-    _check_kind(model)
+    if hasattr(model, "_made_of"):
+        check_is_fitted(model)
+    for each in _models(model):
+        _check_kind(each)
     check_is_fitted(model)
     try:
         _try_out(model)
@@ -105,8 +110,16 @@ def _dumped(model):
     return packed if size <= audit.MOST_TIMES * len(packed) else skops.dumps(made)
 
 
-def load_model(path) -> DistributionEstimator:
-    """Load a model that `save_model` has saved.
+def _models(model):
+    """Return the models of distributions in a model: itself, or those that it is made of."""
+    own = [getattr(model, name, {}) for name in getattr(type(model), "_made_of", ())]
+    return [each for models in own for each in models.values()] or [model]
+
+
+def load_model(path) -> Any:
+    """Load a model from a file that `save_model` or `inldl fit` has written.
+
+    Guide: :doc:`/predict_new_rows`.
 
     Parameters
     ----------
@@ -116,7 +129,7 @@ def load_model(path) -> DistributionEstimator:
 
     Returns
     -------
-    estimator or TableModel
+    estimator, TableModel or SharesImputer
         The fitted model.
 
     Raises
@@ -128,11 +141,25 @@ def load_model(path) -> DistributionEstimator:
     -----
     UserWarning
         If the model holds trees or neighbours, and was saved with another scikit-learn.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from inldl import WInLDL, load_model, save_model
+    >>> model = WInLDL().fit([[10.0], [20.0], [30.0]], [[0.2, 0.8], [0.5, 0.5], [0.7, 0.3]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, Path(folder, "votes.inldl"))
+    ...     again = load_model(Path(folder, "votes.inldl"))
+    >>> bool((again.predict([[25.0]]) == model.predict([[25.0]])).all())
+    True
     """
     with _opened(path) as file:
         header, payload = _checked_header(file), file.read()
         model = _loaded(payload, audit.MOST_TIMES * file.tell())
-        good = isinstance(model, DistributionEstimator) and "n_features_in_" in vars(model)
+        parts = [model, *_models(model)]
+        good = all(isinstance(each, DistributionEstimator) for each in parts[1:])
+        good = good and all("n_features_in_" in vars(each) for each in parts)
         require(good, "it holds something else than a fitted model")
         model, objects = audit.check_loaded(model)
         for each in objects:
@@ -284,6 +311,11 @@ def _name_no_import(model):
 
 def _try_out(model):
     """Predict one row, so that parts that do not fit together are noticed before they are used."""
+    for each in _models(model):
+        _try_out_one(each)
+
+
+def _try_out_one(model):
     width = model.n_features_in_
     require(type(width) is int and width <= MOST_FEATURES_TRIED, "its features are too many")
     row, names = model._example_row(), model.label_names_

@@ -353,7 +353,7 @@ def boost_softmax(bins, n_bins, y, weights, split, start, limits, step) -> tuple
 
 @exact_kernel
 def add_boosted(X, feature, threshold, child, value, roots, scores) -> None:
-    """Add what the trees say about each row of X (n, k), in single precision, to `scores`.
+    """Add what the trees say about each row of X (n, k) to `scores`.
 
     A row without a number goes to the right.
     """

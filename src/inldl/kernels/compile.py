@@ -24,6 +24,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from inldl.errors import warn_user
+from inldl.progress import report
 
 _FEATURES = getattr(config, "CPU_FEATURES", None) or get_host_cpu_features()
 VECTOR_BYTES = 64 if "+avx512f" in _FEATURES else 32  # of a vector
@@ -45,12 +46,15 @@ class _Cache(FunctionCache):
     """
 
     def load_overload(self, sig, target_context):
+        found = None
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception:
             with suppress(Exception):
                 self.flush()  # or nothing could be saved later, either
-            return None
+        if found is None:
+            _say_once()
+        return found
 
     def save_overload(self, sig, data):
         with suppress(Exception):
@@ -65,6 +69,11 @@ def kernel(function, **options) -> Any:
     except RuntimeError:  # a read-only installation of a user without a home
         _warn_once()
     return compiled
+
+
+@cache
+def _say_once() -> None:
+    report("Compiling for this machine; this takes about 20 s the first time.")
 
 
 @cache

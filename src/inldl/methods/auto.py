@@ -13,10 +13,11 @@ from inldl.methods.auto_fitting import (
     BOOSTED,
     CONSTANT,
     LIGHTEST,
+    NETWORK,
     Fitting,
     stacking_weights,
 )
-from inldl.methods.boosted import Boosted
+from inldl.methods.boosted import Boosted, NetworkLDL
 from inldl.methods.kernel_base import MECHANISM_NOTES, KernelDistributionEstimator, error_of
 from inldl.methods.members import (
     ForestLDL,
@@ -35,6 +36,7 @@ from inldl.solvers.masked_ridge import leave_one_out
 
 MEMBERS = {  # in the order in which they are fitted
     BOOSTED: Boosted,
+    NETWORK: NetworkLDL,
     "kernel-softmax": KernelSoftmaxLDL,
     "kernel-ridge": KernelRidgeLDL,
     "forest": ForestLDL,
@@ -45,10 +47,11 @@ LINEAR, SOFT_LINEAR = "linear-ridge", "linear-softmax"
 POWERS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)  # that recalibration tries
 LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75)
 RECALIBRATION_ROWS = 5000  # more would not change the choice among so few
-EARNED = {LINEAR, SOFT_LINEAR, BOOSTED}  # have no weight but what held-out rows give them
+EARNED = {LINEAR, SOFT_LINEAR, BOOSTED, NETWORK}  # have no weight but what held-out rows give them
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
-RACED = ("forest", LINEAR, SOFT_LINEAR)
+RACED = ("forest", LINEAR, SOFT_LINEAR, NETWORK)
 KERNELS = ("kernel-softmax", "kernel-ridge")
+FEWEST_FOR_NETWORK = 1000  # rows
 NEAR_LEAST = 1.1  # times the least error: members within it share the weight that is not learned
 EQUAL_PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
 
@@ -85,23 +88,27 @@ class Recalibration:
 
 @parameters
 class AutoInLDL(KernelDistributionEstimator):
-    """Predict distributions with no parameter to set.
+    """Predict shares, and fill in missing ones, with nothing to tune.
+
+    Guide: :doc:`/auto`.
 
     It is a weighted mean of models that err in different ways: a kernel ridge regression, a
     softmax regression on kernel features, extra trees on completed distributions, linear ridge and
-    softmax regressions, and a softmax boosted by trees. The kernel, all
-    penalties, and whether features are mapped to normal quantiles, are chosen by predictions of
-    rows that were held out, at their observed degrees and at the sum of the others. A member that
-    predicts held-out rows worse than the constant mean is left out, and so are those that a few of
-    many rows show to fall far behind. If small degrees are missing more often than large ones, or
-    only the largest are recorded, holes are first filled with what is expected of them: see Notes.
+    softmax regressions, a softmax boosted by trees, and from 1000 rows on a network. The kernel,
+    all penalties, and whether features are mapped to normal quantiles, are chosen by predictions
+    of rows that were held out, at their observed degrees and at the sum of the others. A member
+    that predicts held-out rows worse than the constant mean is left out, and so are those that a
+    few of many rows show to fall far behind. If small degrees are missing more often than large
+    ones, or only the largest are recorded, holes are first filled with what is expected of them:
+    see Notes.
 
     Parameters
     ----------
     members : sequence of str or regressor
         Which models to average: by default "kernel-softmax", "kernel-ridge", "forest",
-        "linear-ridge", "linear-softmax" and "boosted". Any regressor of scikit-learn can be one
-        too, and is named by its class; it learns each label from the rows in which it is observed.
+        "linear-ridge", "linear-softmax", "boosted" and "network". Any regressor of scikit-learn
+        can be one too, and is named by its class; it learns each label from the rows in which it
+        is observed.
     weights : {"learned", "equal"}, default="learned"
         "equal" is the plain mean of the first three members and of regressors, or of those whose
         error is within 10% of the least. "learned" goes from there
@@ -130,8 +137,7 @@ class AutoInLDL(KernelDistributionEstimator):
     held_out_rows_ : ndarray of int of shape (m,) or None
         Which rows these are; None if they are all.
     members_ : dict of str to estimator
-        The fitted models that have a weight. What "kernel-softmax" has learned from more than
-        100000 rows is a function of scaled columns, `inldl.solvers.landmark_kernel.KernelSoftmax`.
+        The fitted models that have a weight.
     weights_ : dict of str to float
         The weight of each model, and that of the constant mean; they sum to 1.
     constant_ : ndarray of shape (n_labels,)
@@ -143,11 +149,10 @@ class AutoInLDL(KernelDistributionEstimator):
     -----
     Rows may be in memory, on disk (mapped files from 256 MB on, arrays of Zarr and HDF5) or in
     Dask collections, and stay there. Beyond 100000 rows all choices are made on a random sample of
-    as many, of which a fifth is held out. Then the softmax regression learns from all other rows,
-    with more landmarks if held-out rows gain by it (`inldl.solvers.landmark_kernel`), and the
-    boosted trees from four times as many, as long as that pays; the other members stay those of
-    the sample. Nothing but the sample is used if degrees have bounds, are
-    missing because of their size, or only their ratios are known.
+    as many, of which a fifth is held out. Then the boosted trees and the network learn from four
+    times as many rows, and so on, as long as held-out rows gain by it; the other members stay
+    those of the sample. Nothing but the sample is used if degrees have bounds, are missing because
+    of their size, or only their ratios are known.
 
     The sums of rows tell whether degrees are missing because of their size, and `report_` says so.
     Then a distribution of the degrees of each label, and which of them are hidden, are learned
@@ -171,6 +176,7 @@ class AutoInLDL(KernelDistributionEstimator):
         "linear-ridge",
         "linear-softmax",
         "boosted",
+        "network",
     )
     weights: Literal["learned", "equal"] = "learned"
     recalibrate: Annotated[str | None, partial(check_choice, choices=METRICS)] = None
@@ -210,7 +216,9 @@ class AutoInLDL(KernelDistributionEstimator):
         held_out, self.members_ = {CONSTANT: _held_out_mean(data)}, {}
         members = self._unfitted(choice, data.seed)
         for i, (name, member) in enumerate(members.items()):
-            if name in KERNELS and fitting.hopeless_kernel:
+            if name in (*KERNELS, NETWORK) and fitting.hopeless_kernel(name):
+                continue
+            if name == NETWORK and len(data.y) < FEWEST_FOR_NETWORK and len(members) > 1:
                 continue
             if name == SOFT_LINEAR and LINEAR in members and fitting.rules_out(LINEAR, name):
                 continue
@@ -232,7 +240,7 @@ class AutoInLDL(KernelDistributionEstimator):
         shared = {"random_state": seed, "n_jobs": self.n_jobs}
         given = self._given()
         made = {name: kind(**shared) for name, kind in MEMBERS.items() if name in given}
-        for name in made.keys() - {BOOSTED}:
+        for name in made.keys() - {BOOSTED, NETWORK}:
             made[name].set_params(kernel=choice.kernel, scale=choice.scale)
         for name in made.keys() & BY_RIDGE:
             made[name].set_params(alpha=choice.alpha)
@@ -242,10 +250,15 @@ class AutoInLDL(KernelDistributionEstimator):
         return made | {name: OwnRegressor(each, **shared) for name, each in others.items()}
 
     def _given(self):
-        """Return what `members` has, by name; regressors by that of their class."""
+        """Return what `members` has, by name; regressors by that of their class, and a number."""
         many = isinstance(self.members, (list, tuple))
         given = list(self.members) if many else [self.members]
-        named = {e if isinstance(e, str) else type(e).__name__: e for e in given}
+        names = [each if isinstance(each, str) else type(each).__name__ for each in given]
+        twins = {name: iter(range(1, 1 + names.count(name))) for name in names}
+        named = {
+            name if each is name or names.count(name) == 1 else f"{name}-{next(twins[name])}": each
+            for name, each in zip(names, given, strict=True)
+        }
         return named if len(named) == len(given) else {}
 
     def _names(self):
@@ -286,12 +299,29 @@ class AutoInLDL(KernelDistributionEstimator):
         self.members_ = {name: each for name, each in self.members_.items() if kept[name]}
 
     def _degrees(self, dense, scaled):
-        parts = {CONSTANT: np.tile(self.constant_, (len(dense), 1))}
+        parts = {CONSTANT: np.tile(self.constant_, (dense.shape[0], 1))}
         for name, member in self.members_.items():
             if self.weights_[name]:
                 parts[name] = member._degrees(dense, scaled)
         degrees = self._mixed(parts)
         return degrees if self.recalibration_ is None else self.recalibration_(degrees)
+
+    def _add_degrees(self, graph, dense, scaled):
+        parts = {CONSTANT: graph.repeated(dense, self.constant_)}
+        for name, member in self.members_.items():
+            if not self.weights_[name]:
+                continue
+            if isinstance(member, OwnRegressor):
+                raise ValueError(
+                    f"The member {name} cannot be exported to ONNX; leave it out of members."
+                )
+            parts[name] = member._add_degrees(graph, dense, scaled)
+        degrees = graph.mean(list(parts.values()), [self.weights_[name] for name in parts])
+        found = self.recalibration_
+        if found is None:
+            return degrees
+        raised = graph.add("Pow", graph.add("Max", degrees, found.floor), np.array(found.power))
+        return raised / graph.add("ReduceSum", raised, np.array([1]))
 
     def _mixed(self, parts):
         """Return the weighted mean of predictions."""

@@ -1,7 +1,6 @@
 """Fit the members of AutoInLDL within a time budget; report what was chosen and why."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +18,7 @@ from inldl.solvers.linear import simplex_weights
 
 CONSTANT = "constant-mean"
 BOOSTED = "boosted"
-FOREST = "forest"  # which is fitted fold by fold, and can stop early
+FOREST, NETWORK = "forest", "network"  # which are fitted fold by fold, and can stop early
 LIGHTEST = 0.01  # weights below it are as good as none
 SAMPLE_ROWS = 100_000  # that are learned from at once, in memory; `all_rows` learns from more
 PILOT = 500  # rows of a trial whose time is extrapolated
@@ -51,7 +50,7 @@ class MemberReport:
 class AutoReport:
     """What AutoInLDL chose, and the held-out errors behind it; `print` shows a table.
 
-    Attributes
+    Parameters
     ----------
     rows : int
         Training rows.
@@ -63,10 +62,10 @@ class AutoReport:
         The members that were fitted, and the constant mean.
     error : float
         The error of the combination.
-    curve : list of (str, int, float)
-        Members that were fitted to fewer rows, how many, and their held-out error.
     notes : list of str
         What was left out or made smaller, and why.
+    curve : list of (str, int, float)
+        Members that were fitted to fewer rows, how many, and their held-out error.
     """
 
     rows: int
@@ -238,10 +237,7 @@ class Fitting:
         self.best, self.curve = None, []  # the error, name and held-out predictions of a member
         self.errors = {}
         self.few = max(RACE, RACE_OF_EACH * data.dense.shape[1])
-        self.rows = sample_rows(data.y, SAMPLE_ROWS, data.seed)
-        self.learned = data.take(self.rows)
-        if len(self.rows) < len(data.y):
-            self.notes.add(f"Learned from a sample of {len(self.rows)} of {len(data.y)} rows.")
+        self.n = len(data.y)
 
     def choose_kernel(self) -> KernelChoice:
         """Return the kernel with the smallest leave-one-out error."""
@@ -258,16 +254,17 @@ class Fitting:
             found.append((choice, columns))
             return 0
 
-        n = min(ROWS_FOR_KERNEL, len(self.rows))
+        n = min(ROWS_FOR_KERNEL, self.n)
         size = self.budget.rows(choose, n, share=0.2)
         if size or not found:
             choose(size or n)
         if size < n:
             self.notes.cut("The kernel was chosen with fewer rows")
         self.choice, columns = found[-1]
+        if n < self.n and self.choice.errors:
+            self.curve.append(("kernel ridge", n, min(self.choice.errors.values())))
         if self.choice.normal:
             self.data = replace(self.data, columns=columns)
-            self.learned = replace(self.learned, columns=columns)
             self.notes.add("Features are mapped to normal quantiles, which predicts better here.")
         self.notes.say(f"{self.choice.kernel} kernel of scale {self.choice.scale:g}")
         return self.choice
@@ -277,10 +274,11 @@ class Fitting:
 
         That is so if the time budget ends, or if it is `raced` and falls far behind the best one.
         """
-        n, began = len(self.rows), self.budget.elapsed
+        n, began = self.n, self.budget.elapsed
         self.notes.begin(f"fitting {name} to {n:,} rows")
         raced = raced and self.best is not None
-        if raced and n > 2 * self.few and self._loses_on_few_rows(name, member):
+        many = n > 2 * self.few and name != NETWORK  # which gains most by more rows
+        if raced and many and self._loses_on_few_rows(name, member):
             return None
         size = self.budget.rows(lambda rows: self._trial(member, rows), n, share)
         if not size:
@@ -289,7 +287,7 @@ class Fitting:
         if size < n:
             self.notes.cut(f"{name} was fitted to about {size} of {n} rows")
         rows, part = self._part(size)
-        if raced and n <= 2 * self.few and len(rows) == n == len(self.data.y):
+        if raced and not many and len(rows) == n:
             if self._loses(name, member, Race(part, *self.best[1:])):
                 return None
         else:
@@ -297,7 +295,6 @@ class Fitting:
         held_out = self._held_out(member, rows)
         error = self.errors[name] = self._error(held_out)
         self.fitted[name] = (len(rows), self.budget.elapsed - began, member)
-        self.curve += [(name, *point) for point in getattr(member, "curve_", [])]
         self.notes.say(f"{name}: held-out error {error:.5f}")
         if self.best is None or error < self.best[0]:
             self.best = error, name, held_out
@@ -311,22 +308,20 @@ class Fitting:
             self.notes.add(f"As {name} errs much more than {self.best[1]}, {other} was left out.")
         return hopeless
 
-    @cached_property
-    def hopeless_kernel(self) -> bool:
-        """Whether ridge regression on few rows errs too much for members with its kernel."""
+    def hopeless_kernel(self, name) -> bool:
+        """Return whether kernel ridge on few rows errs too much for a member on all of them."""
         n, found = (
-            min(ROWS_FOR_KERNEL, len(self.rows)),
+            min(ROWS_FOR_KERNEL, self.n),
             min(self.choice.errors.values(), default=0),
         )
-        if self.best is None or n == len(self.rows):
+        if self.best is None or n == self.n:
             return False
-        self.curve.append(("kernel ridge", n, found))
         gap = found / self.best[0] - 1
-        if 1 + gap < (1 + HOPELESS) * (len(self.rows) / n) ** GAINED:
+        if 1 + gap < (1 + HOPELESS) * (self.n / n) ** GAINED:
             return False
         self.notes.add(
             f"On {n} rows the error of kernel ridge is {gap:.0%} larger than that of "
-            f"{self.best[1]}, so members with kernels were left out."
+            f"{self.best[1]}, so {name} was left out."
         )
         return True
 
@@ -341,7 +336,7 @@ class Fitting:
 
     def _loses(self, name, member, race):
         """Fit a member until it loses; return whether it lost."""
-        how = {"go_on": race} if name == FOREST else {}
+        how = {"go_on": race} if name in (FOREST, NETWORK) else {}
         member._fit_prepared(race.data, **how)
         if race.ends and not race.judged:
             race.judge(member.held_out_, np.arange(len(race.data.y)))
@@ -384,8 +379,6 @@ class Fitting:
 
     def _part(self, size):
         """Return the numbers of about `size` rows, and their data."""
-        if size >= len(self.rows):
-            return self.rows, self.learned
         rows = sample_rows(self.data.y, size, self.data.seed)
         return rows, self.data.take(rows)
 

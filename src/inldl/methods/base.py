@@ -68,7 +68,13 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     @classmethod
     def as_published(cls, **changes: Any) -> Self:
-        """Return the estimator with the settings of its paper, but for `changes` of parameters."""
+        """Return the estimator with the settings of its paper.
+
+        Parameters
+        ----------
+        **changes
+            Other values of parameters.
+        """
         return cls(**cls.published | changes)
 
     def __sklearn_tags__(self):
@@ -129,9 +135,9 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Returns
         -------
         ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
-            Rows that are not negative and sum to 1, in the precision of `X` or in double
-            precision. They are of the kind of `X`: a frame where labels have names, and a Dask
-            array of the same chunks if the method predicts such arrays lazily.
+            Rows that are not negative and sum to 1, in single or double precision. They are of
+            the kind of `X`: a frame where labels have names, and a Dask array of the same chunks
+            if the method predicts such arrays lazily.
         """
         check_is_fitted(self)
         degrees, names = self._predict(X), self.label_names_
@@ -140,9 +146,9 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def complete(self, X, y, *, lower=None, upper=None, sums=None) -> Any:
         """Fill the unobserved degrees of `y` near what `X` predicts.
 
-        Methods that predict their training rows without having seen them (``cross_fit=5`` where
-        that is a parameter) also learn what the observed degrees of a row tell about the others:
-        see `inldl.completion.Completer`. This takes a while when it is first asked for.
+        Methods with held-out predictions (``cross_fit=5`` where that is a parameter) also learn
+        what the observed degrees of a row tell about the others when they are first asked to: see
+        `inldl.completion.Completer`.
 
         Parameters
         ----------
@@ -185,9 +191,8 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _completer(self):
         """Return what held-out predictions tell about completing rows; None if there are none."""
-        kept, how = self._completion_sample(), {}
-        for name in ("n_jobs", "error"):
-            how |= {name: getattr(self, name)} if hasattr(self, name) else {}
+        kept = self._completion_sample()
+        how = {name: getattr(self, name) for name in ("n_jobs", "error") if hasattr(self, name)}
         return None if kept is None else learn_completer(kept, **how)
 
     def _completion_sample(self):
@@ -225,8 +230,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_label_order(self, y)
-        given = as_degrees(y)
-        predicted = self._expected(X)
+        given, predicted = as_degrees(y), self._expected(X)
         check_shape(given, predicted.shape)
         given = self._degrees_given(given, predicted, first_row)
         check_fillable(given, first_row or 0)
@@ -247,10 +251,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return kept.replace_predictions(X, predicted)
 
     def _degrees_given(self, given, predicted, first_row=None):
-        """Return given rows as degrees: ratios are scaled to what is predicted of their labels.
-
-        `first_row` is the number of the first one, if there are others elsewhere.
-        """
+        """Return given rows as degrees: ratios are scaled to what is predicted of their labels."""
         if self.known == "ratios":
             check_ratios(given, first_row or 0)
             return PartialRows(given).scaled(predicted)

@@ -13,10 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from inldl.engines import open_rows
 from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator, complete_chunks, light
+from inldl.metrics import log_score
 from inldl.randomness import seed_from
 from inldl.rows.checks import check_number, framed, like
 from inldl.rows.inputs import group_numbers
 from inldl.uncertainty.heldout import HeldOutSample
+
+MIDDLE = (0.05, 0.95)  # levels of the errors that tell how sure a row is
+SURENESS = 2.0 ** np.arange(-6, 8, 0.5)  # that are tried
+SMALLEST_PART, LEAST_PRECISION, LEAST_SQUARES = 1e-6, 0.1, 1e-12  # of Dirichlet distributions
 
 
 class IntervalMixin(DistributionEstimator):
@@ -62,16 +67,16 @@ class IntervalMixin(DistributionEstimator):
         self._predict_weightless(X, sample_weight)
         return self
 
-    def _keep_errors(self, X, y, groups=None, loose=False, partial=None):
+    def _keep_errors(self, X, y, groups=None, loose=False, partial=None, keys=None):
         """Keep a sample of the rows with their held-out predictions, as `held_out_sample_`.
 
         Intervals are made from it, and completing is learned from it when it is first asked for.
         `loose` says that sums of rows are only about 1. Degrees that bounds or sums of `partial`,
-        the rows, limit are as expected.
+        the rows, limit are as expected. `keys` are those of the rows, if not those of `X`.
         """
         self.held_out_sample_ = None
         if self.held_out_ is not None:
-            about = groups, loose, partial
+            about = groups, loose, partial, keys
             self.held_out_sample_ = HeldOutSample.of(X, y, self.held_out_, *about)
 
     @property
@@ -262,12 +267,34 @@ class IntervalMixin(DistributionEstimator):
         found = self._quantiles(X, np.asarray(predicted), quantiles)
         return [like(predicted, each) for each in found] if hasattr(X, "columns") else found
 
+    def predict_dirichlet(self, X) -> Any:
+        """Predict a Dirichlet distribution of each row: its mean and how sure it is, in one.
+
+        Its mean is the prediction. Its precision, the sum of its parameters, follows from the
+        spread of held-out errors of predictions like those of the row, times the one number with
+        which held-out degrees are most likely.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray or frame of shape (n_samples, n_labels)
+            The parameters (concentrations), which are positive: those of a row divided by their
+            sum are the prediction, and a degree p has the variance p (1 - p) / (sum + 1).
+        """
+        self._check_held_out("distributions")
+        predicted, kept = self.predict(X), self.held_out_sample_
+        low, high = self._quantiles(X, np.asarray(predicted), MIDDLE)
+        sureness = 1.0 if kept is None else kept.learned("sureness", _sureness)
+        return like(predicted, _dirichlet(np.asarray(predicted), low, high, sureness))
+
     def _quantiles(self, X, predicted, levels):
         """Return quantiles of the degrees of rows whose predictions are known."""
-        labels, scale = self.held_out_sample_.label_errors(self._spread_features(X))
-        pairs = zip(labels, predicted.T, strict=True)
-        found = [[label.quantile(p, q, scale) for q in levels] for label, p in pairs]
-        return np.stack(found, axis=-1)
+        about = predicted, levels, self._spread_features(X)
+        return _quantiles_of(self.held_out_sample_, *about)
 
     def _check_draws(self, n_draws):
         check_number("n_draws", n_draws, low=1, integer=True)
@@ -322,6 +349,30 @@ class IntervalMixin(DistributionEstimator):
 def _both_bounds(model, coverage, X):
     """Return the lower bounds of rows in memory, followed by the upper ones."""
     return np.hstack(model.predict_interval(X, coverage))
+
+
+def _dirichlet(predicted, low, high, sureness):
+    """Return the parameters of Dirichlet distributions of rows, with quantiles of their errors."""
+    mean = np.maximum(predicted, SMALLEST_PART)
+    mean = mean / mean.sum(axis=1, keepdims=True)
+    squares = ((high - low) ** 2).sum(axis=1, keepdims=True)
+    precision = (mean * (1 - mean)).sum(axis=1, keepdims=True) / np.maximum(squares, LEAST_SQUARES)
+    return mean * np.maximum(sureness * precision, LEAST_PRECISION)
+
+
+def _sureness(kept):
+    """Return by what precisions are multiplied so that held-out degrees are most likely."""
+    low, high = _quantiles_of(kept, kept.predicted, MIDDLE, kept.spread_features)
+    y, predicted = kept.rows().y, kept.predicted
+    return min(SURENESS, key=lambda c: log_score(y, _dirichlet(predicted, low, high, c)))
+
+
+def _quantiles_of(kept, predicted, levels, spread_features):
+    """Return quantiles of degrees by the errors of a sample."""
+    labels, scale = kept.label_errors(spread_features)
+    pairs = zip(labels, predicted.T, strict=True)
+    found = [[label.quantile(p, q, scale) for q in levels] for label, p in pairs]
+    return np.stack(found, axis=-1)
 
 
 def check_coverage(coverage) -> None:

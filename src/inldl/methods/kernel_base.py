@@ -10,10 +10,11 @@ from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
+from scipy import sparse
 
 from inldl.engines import open_rows
 from inldl.engines.base import one_blas_thread, row_blocks
-from inldl.methods.base import DistributionEstimator, error_at, light
+from inldl.methods.base import TO_EXPORT, DistributionEstimator, error_at, light
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import (
     FINE,
@@ -119,7 +120,7 @@ class Prepared:
 
     def take(self, rows) -> Self:
         """Return some of the rows."""
-        if len(rows) == len(self.y):
+        if len(rows) == len(self.y) and (np.diff(rows) > 0).all():
             return self
         names = ("dense", "known", "y", "weights", "fold")
         arrays = {name: getattr(self, name) for name in names}
@@ -190,6 +191,14 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         found.held_out_sample_ = None
         return found
 
+    def _to_onnx(self, graph, features):
+        degrees = self._add_degrees(graph, *graph.columns(self.columns_, features))
+        return graph.where_numbers(degrees, features)
+
+    def _add_degrees(self, graph, dense, scaled):
+        """Add the computation of `_degrees` to a graph; return the name of these."""
+        raise ValueError(f"{type(self).__name__} cannot be exported to ONNX; {TO_EXPORT}")
+
     def _prepare(self, X, y, label_names, weights=None, partial=None, seed=None):
         started, n = perf_counter(), len(y)
         if n < 2:
@@ -253,6 +262,11 @@ class KernelFeatureEstimator(KernelDistributionEstimator):
         self.kernel_, self.scale_ = kernel, scale = choice.kernel, choice.scale
         width = None if kernel == "linear" else data.width(kernel)
         return kernel_features(data.scaled, kernel, scale, self.n_landmarks, data.seed, width)
+
+
+def stacked(*parts) -> Any:
+    """Return the rows of several arrays, or of sparse ones, one after the other."""
+    return (sparse.vstack if sparse.issparse(parts[0]) else np.vstack)(parts)
 
 
 def _predict_rows(model, X):

@@ -21,7 +21,8 @@ from inldl.solvers.landmark_kernel import Columnwise, KernelFeatures, LandmarkKe
 from inldl.solvers.masked_ridge import leave_one_out_errors
 from inldl.solvers.softmax import MaskedSoftmax, softmax, start_at_mean
 
-WIDE, REDUCED = 1000, 100  # beyond WIDE features the first REDUCED components stand for them
+WIDE, REDUCED = 1000, 100  # beyond WIDE features kernels get the first REDUCED components
+MOST_DENSE = 1 << 25  # entries of sparse features that are made dense
 ALPHAS = 10.0 ** np.arange(-4, 4, 0.5)
 SCALES = (0.25, 1.0, 4.0)
 COARSE, FINE = 200, 400  # landmarks to choose the scale with, and the kernel
@@ -45,9 +46,9 @@ DISTANCES = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
 class Columns:
     """Make dense and scaled columns of any X.
 
-    Sparse and very wide features become principal components. `dense` is what trees get;
-    `scaled` has mean 0 and variance 1, is in double precision, and lacks the constant columns. It
-    is linear in the columns, or made of normal quantiles, by `with_quantiles`.
+    `dense` has all columns, sparse if they are very many; `reduced` then has their components.
+    `scaled` is `reduced` with mean 0 and variance 1, or by `with_quantiles` as normal quantiles,
+    in double precision and without constant columns.
     """
 
     quantiles_ = None
@@ -59,33 +60,34 @@ class Columns:
         self.reducer_ = _reducer(X, seed)
         if self.reducer_ is not None:
             self.reducer_.fit(X)
-        dense = self.dense(X)
-        self.varying_ = np.flatnonzero(dense.max(axis=0) - dense.min(axis=0) > LEAST_RANGE)
+        reduced = self.reduced(self.dense(X))
+        self.varying_ = np.flatnonzero(reduced.max(axis=0) - reduced.min(axis=0) > LEAST_RANGE)
         if self.varying_.size:
-            varying = dense[:, self.varying_]
-            self.scaler_ = StandardScaler().fit(varying, sample_weight=weights)
+            self.scaler_ = StandardScaler().fit(reduced[:, self.varying_], sample_weight=weights)
         return self
 
     def with_quantiles(self, dense) -> Self:
         """Return columns that are scaled to normal quantiles, whatever their distribution is."""
         made = copy(self)
         if self.varying_.size:
-            varying = dense[:, self.varying_].astype(float)
-            made.quantiles_ = np.quantile(varying, _levels(len(dense)), axis=0).T.copy()
+            varying = self.reduced(dense)[:, self.varying_].astype(float)
+            made.quantiles_ = np.quantile(varying, _levels(len(varying)), axis=0).T.copy()
             made.scaler_ = StandardScaler().fit(made._normal(varying))
         return made
 
-    def dense(self, X) -> np.ndarray:
-        """Return the columns as an array, reduced if they have to be."""
-        if self.reducer_ is not None:
-            return self.reducer_.transform(X)
-        return X.toarray() if sparse.issparse(X) else X
+    def dense(self, X) -> Any:
+        """Return all columns as an array, or sparse if they are to be reduced."""
+        return X.toarray() if sparse.issparse(X) and self.reducer_ is None else X
+
+    def reduced(self, dense) -> np.ndarray:
+        """Return the columns, or their components if they are very many."""
+        return dense if self.reducer_ is None else self.reducer_.transform(dense)
 
     def scaled(self, dense) -> np.ndarray:
         """Return scaled columns of what `dense` returned; a single 0 if all are constant."""
         if not self.varying_.size:
-            return np.zeros((len(dense), 1))
-        varying = dense[:, self.varying_]
+            return np.zeros((dense.shape[0], 1))
+        varying = self.reduced(dense)[:, self.varying_]
         if self.quantiles_ is not None:
             varying = self._normal(varying)
         return self.scaler_.transform(varying).astype(np.float64, copy=False)
@@ -107,13 +109,13 @@ def _levels(n):
 
 
 def _reducer(X, seed):
-    """Return the decomposition that sparse or very wide features need, not fitted, or None."""
+    """Return the decomposition that very wide features need, not fitted, or None."""
     from sklearn.decomposition import PCA, TruncatedSVD  # .1 s that other methods need not pay
 
-    size = min(REDUCED, X.shape[0], X.shape[1] - 1)
-    if sparse.issparse(X):
-        return TruncatedSVD(size, random_state=seed) if X.shape[1] > REDUCED else None
-    return PCA(size, random_state=seed) if X.shape[1] > WIDE else None
+    n, k = X.shape
+    size, many = min(REDUCED, n, k - 1), sparse.issparse(X) and n * k > MOST_DENSE
+    kind = TruncatedSVD if sparse.issparse(X) else PCA
+    return kind(size, random_state=seed) if k > (REDUCED if many else WIDE) else None
 
 
 def kernel_features(Z, kernel, scale, n_landmarks, seed, width=None) -> Any:
@@ -145,9 +147,8 @@ def sample_rows(y, size, seed) -> np.ndarray:
     chosen[order[:size]] = True
     for column in y.T:
         seen = order[~np.isnan(column[order])]
-        lacking = FEWEST_OBSERVED - np.count_nonzero(chosen[seen])
-        if lacking > 0:
-            chosen[seen[~chosen[seen]][:lacking]] = True
+        lacking = max(FEWEST_OBSERVED - np.count_nonzero(chosen[seen]), 0)
+        chosen[seen[~chosen[seen]][:lacking]] = True
     return np.flatnonzero(chosen)
 
 
@@ -214,8 +215,8 @@ class KernelTrials:
     """The leave-one-out errors of kernels, for some rows in scaled columns or `of` quantiles."""
 
     def __init__(self, Z, y, seed, n_jobs, weights, fold, of=""):
-        self.Z, self.y, self.seed, self.n_jobs, self.weights = Z, y, seed, n_jobs, weights
-        self.fold = fold
+        self.Z, self.y, self.seed, self.n_jobs = Z, y, seed, n_jobs
+        self.weights, self.fold = weights, fold
         self.of, self.single, self.fewest = of, Z.astype(np.float32), (~np.isnan(y)).sum(0).min()
         self.widths, self.errors, self.alphas = {}, {}, {}
 
@@ -333,13 +334,12 @@ class SoftmaxFolds:
     """Softmax regressions without each fold of the rows, and with all rows.
 
     Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`. Of rows
-    with holes `ratios` may be all that is known.
+    with holes ratios may be all that is known: `how` has arguments of `MaskedSoftmax`.
     """
 
-    def __init__(self, features, y, weights, squares, seed, n_jobs, ratios=False, fold=None):
-        self.features, self.y, self.weights, self.ratios = features, y, weights, ratios
-        self.squares, self.seed, self.n_jobs = squares, seed, n_jobs
-        self.starts = None
+    def __init__(self, features, y, weights, squares, seed, n_jobs, fold=None, **how):
+        self.features, self.y, self.weights, self.how = features, y, weights, how
+        self.squares, self.seed, self.n_jobs, self.starts = squares, seed, n_jobs, None
         self.pairs = fold_pairs(len(y), seed, fold)
 
     def best_alpha(self) -> float:
@@ -375,7 +375,7 @@ class SoftmaxFolds:
         """Return the parameters without a fold, and their squared error at what is known of it."""
         train, test = rows
         V = self._fit(alpha, V, train, CHOICE_FTOL)
-        judged = PartialRows(self.y[test], total=np.nan if self.ratios else 1.0)
+        judged = PartialRows(self.y[test], total=np.nan if self.how.get("ratios") else 1.0)
         known, there = judged.cells(self._predict(test, V))
         squares, weights = (known - there) ** 2, self._weights(test)
         return V, np.nansum(squares if weights is None else squares * weights[:, None])
@@ -383,8 +383,8 @@ class SoftmaxFolds:
     def _fit(self, alpha, V, rows, ftol=FIT_FTOL):
         y, weights = self.y[rows], self._weights(rows)
         share = len(y) / len(self.y) if weights is None else weights.sum() / self.weights.sum()
-        about = self.squares * share, y, alpha, weights, self.ratios
-        return MaskedSoftmax(self.features[rows], *about).minimise(V, MAX_ITER, ftol)
+        about = self.features[rows], self.squares * share, y, alpha, weights
+        return MaskedSoftmax(*about, **self.how).minimise(V, MAX_ITER, ftol)
 
     def _predict(self, rows, V):
         return softmax(self.features[rows] @ V[:-1].astype(self.features.dtype) + V[-1])

@@ -14,15 +14,16 @@ from inldl.methods.kernel_features import (
     choose_kernel,
     kernel_features,
 )
-from inldl.methods.parameters import Count, Positive, parameters
+from inldl.methods.parameters import AutoOrNotNegative, Count, Positive, parameters
 from inldl.rows.checks import check_ratios
 from inldl.rows.density import constant_distribution
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
-from inldl.solvers.landmark_kernel import Basis
+from inldl.solvers.landmark_kernel import AllColumns, Basis
 from inldl.solvers.masked_ridge import fit_completed, leave_one_out, spread_of
 from inldl.solvers.softmax import softmax
 
+STRENGTHS = (0.0, 1.0, 10.0, 100.0, 1e3, 1e4)  # of the penalty for labels in order
 TOL = 1e-4  # changes of filled degrees that are not worth another fit
 ROWS_PER_TREE = 20_000
 LARGEST = float(np.finfo(np.float32).max)  # that trees can split
@@ -81,6 +82,10 @@ class KernelRidgeLDL(KernelFeatureEstimator):
     def _degrees(self, dense, scaled):
         return projected(self.map_.transform(scaled, self.coef_) + self.intercept_)
 
+    def _add_degrees(self, graph, dense, scaled):
+        about = self.map_, scaled, self.coef_, self.intercept_
+        return graph.projection(graph.kernel_scores(*about))
+
 
 @parameters
 class KernelSoftmaxLDL(KernelFeatureEstimator):
@@ -94,12 +99,21 @@ class KernelSoftmaxLDL(KernelFeatureEstimator):
     by L-BFGS. The kernel is chosen by leave-one-out ridge regression as in
     :class:`inldl.methods.KernelRidgeLDL`, the penalty by five folds of the rows.
 
+    Parameters
+    ----------
+    smoothness : float or "auto", default=0
+        For labels in order, such as ages and ratings: s adds
+        :math:`\frac{\alpha s}{2} \sum_j \|w_{j-1} - 2 w_j + w_{j+1}\|^2`, with
+        :math:`w_j` the coefficients of label j. Scores of neighbouring labels then change alike,
+        and in the limit linearly from label to label. "auto" tries 0, 1, 10, ... as long as the
+        distance of held-out predictions falls that mass has to be moved where degrees are known.
+
     Attributes
     ----------
     held_out_ : ndarray of shape (n_samples, n_labels)
         Predictions of the training rows, each made without the degrees of that row's fold,
         at a kernel and a penalty that were chosen with them.
-    kernel_, scale_, alpha_ : str, float, float
+    kernel_, scale_, alpha_, smoothness_ : str, float, float, float
         What was chosen.
     coef_, intercept_ : ndarray of shape (n_landmarks, n_labels) and (n_labels,)
         Coefficients of the kernel features, and the bias of each label.
@@ -115,20 +129,43 @@ class KernelSoftmaxLDL(KernelFeatureEstimator):
     True
     """
 
+    smoothness: AutoOrNotNegative = 0.0
     n_landmarks: Count = 250
 
     def _train(self, data):
         self.map_ = self._fitted_map(data)
-        basis = Basis.of(self.map_, data.scaled, data.weights)
-        features = basis.features(data.single)  # half the bytes, which each iteration reads
+        self.of_all_ = self.kernel == "linear" and data.columns.reducer_ is not None
+        if self.of_all_:
+            basis = self.map_ = AllColumns.of(data.dense, data.weights)
+        else:
+            basis = Basis.of(self.map_, data.scaled, data.weights)
+        features = basis.features(data.dense if self.of_all_ else data.single)
         about = data.weights, basis.squares, data.seed, self.n_jobs
-        folds = SoftmaxFolds(features, data.y, *about, fold=data.fold)
-        self.alpha_ = folds.best_alpha() if self.alpha == "auto" else self.alpha
-        self.held_out_, V = folds.cross_fit(self.alpha_)
-        self.coef_, self.intercept_ = basis.split(V)
+        least = np.inf
+        for smoothness in STRENGTHS if self.smoothness == "auto" else (self.smoothness,):
+            how = {"fold": data.fold, "smoothness": smoothness}
+            folds = SoftmaxFolds(features, data.y, *about, **how)
+            alpha = folds.best_alpha() if self.alpha == "auto" else self.alpha
+            held_out, V = folds.cross_fit(alpha)
+            moved = np.abs(np.nancumsum(held_out - data.y, axis=1)).sum(axis=1)
+            if (error := np.average(moved, weights=data.weights)) >= least:
+                break
+            least, self.held_out_ = error, held_out
+            self.alpha_, self.smoothness_ = alpha, smoothness
+            self.coef_, self.intercept_ = basis.split(V)
 
     def _degrees(self, dense, scaled):
-        return softmax(self.map_.transform(scaled, self.coef_) + self.intercept_)
+        columns = dense if self.of_all_ else scaled
+        return softmax(self.map_.transform(columns, self.coef_) + self.intercept_)
+
+    def _add_degrees(self, graph, dense, scaled):
+        if not self.of_all_:
+            about = self.map_, scaled, self.coef_, self.intercept_
+            return graph.softmax(graph.kernel_scores(*about))
+        coef = self.coef_ / self.map_.unit[:, None]
+        return graph.softmax(
+            graph.scores(dense, coef.T, self.intercept_ - self.map_.center @ coef)
+        )
 
 
 def scale_ratios(columns, y, weights, seed, n_jobs=None) -> np.ndarray:
@@ -197,7 +234,8 @@ class ForestLDL(KernelFeatureEstimator):
 
     def _train(self, data, go_on=None):
         """Fit the forests; `go_on` is asked after each fold, by its predictions, if given."""
-        if max(data.dense.max(), -data.dense.min()) > LARGEST:
+        X = data.columns.reduced(data.dense)
+        if max(X.max(), -X.min()) > LARGEST:
             raise ValueError(
                 f"Features beyond {LARGEST:.2g} are too large for trees; scale X first, for "
                 "example with sklearn.preprocessing.StandardScaler."
@@ -207,11 +245,9 @@ class ForestLDL(KernelFeatureEstimator):
         for seed, train, test, weights in data.folds():
             completed = self._completed(features[train], data.y[train], seed, weights)
             target = completed[:, 0] if completed.shape[1] == 1 else completed
-            forest = self._forest(len(train), seed).fit(data.dense[train], target, weights)
+            forest = self._forest(len(train), seed).fit(X[train], target, weights)
             forest.n_jobs = None  # threads would add up the trees of a prediction in any order
-            self.held_out_[test] = projected(
-                _predict_forest(forest, data.dense[test], self.n_labels_)
-            )
+            self.held_out_[test] = projected(_predict_forest(forest, X[test], self.n_labels_))
             self.forests_.append(forest)
             tests.append(test)
             rows = np.concatenate(tests)
@@ -219,8 +255,14 @@ class ForestLDL(KernelFeatureEstimator):
                 break
 
     def _degrees(self, dense, scaled):
-        predicted = [_predict_forest(forest, dense, self.n_labels_) for forest in self.forests_]
+        X = self.columns_.reduced(dense)
+        predicted = [_predict_forest(forest, X, self.n_labels_) for forest in self.forests_]
         return projected(np.mean(predicted, axis=0))
+
+    def _add_degrees(self, graph, dense, scaled):
+        X = graph.reduced(self.columns_, dense)
+        means = [graph.trees(X, *_nodes_of(forest)) for forest in self.forests_]
+        return graph.projection(graph.mean(means))
 
     def _completed(self, features, y, seed, weights):
         """Return y completed by leave-one-out predictions of a ridge regression."""
@@ -256,10 +298,13 @@ class OwnRegressor(KernelDistributionEstimator):
         for seed, train, test, weights in data.folds():
             y = data.y[train]
             y[:, np.isnan(y).all(axis=0)] = 1 / y.shape[1]  # of which nothing is known here
-            model = RegressorLDL(clone(self.regressor), n_jobs=self.n_jobs)
+            model = clone(self.regressor)
+            if not hasattr(model, "complete"):  # then it learns one label at a time
+                model = RegressorLDL(model, n_jobs=self.n_jobs)
             free = [key for key, value in model.get_params().items() if value is None]
             seeds = {key: seed for key in free if key.split("__")[-1] == "random_state"}
-            model.set_params(**seeds).fit(data.dense[train], y, sample_weight=weights)
+            own = {} if weights is None else {"sample_weight": weights}
+            model.set_params(**seeds).fit(data.dense[train], y, **own)
             self.models_.append(model)
             self.held_out_[test] = model.predict(data.dense[test])
 
@@ -272,3 +317,20 @@ def _predict_forest(forest, dense, n_labels):
     within = np.ascontiguousarray(within, dtype=np.float32)
     trees = [each.tree_.predict(within) for each in forest.estimators_]  # .1 ms less than by it
     return sum(trees).reshape(-1, n_labels) / len(trees)
+
+
+def _nodes_of(forest):
+    """Return the nodes of a forest as ONNX has them, and the values of leaves for their mean.
+
+    The largest number in single precision up to a threshold splits rows in single precision alike.
+    """
+    trees = [each.tree_ for each in forest.estimators_]
+    sizes = [tree.node_count for tree in trees]
+    names = ("feature", "threshold", "children_left", "children_right")
+    feature, cut, left, right = (np.concatenate([getattr(t, n) for t in trees]) for n in names)
+    single = cut.astype(np.float32)
+    single = np.where(single > cut, np.nextafter(single, np.float32(-np.inf)), single)
+    number = np.concatenate([np.arange(size) for size in sizes])
+    nodes = np.repeat(np.arange(len(trees)), sizes), number, feature, single, left, right
+    values = np.concatenate([tree.value[:, :, 0] for tree in trees])
+    return nodes, values[left < 0] / len(trees)

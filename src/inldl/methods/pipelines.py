@@ -1,16 +1,20 @@
 """Complete rows and draw tables with an estimator inside of a pipeline or a search."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from inldl.metrics import crps
+from inldl.metrics import crps, energy_score, log_score
+from inldl.rows.checks import check_choice, check_number
 
 
 def complete(estimator, X, y, **known) -> Any:
-    """Fill the unobserved degrees of `y` with an estimator, or with one inside of a pipeline.
+    """Fill in the missing shares of `y` with a fitted estimator, pipeline or search.
+
+    Guide: :doc:`/complete_a_table`.
 
     Parameters
     ----------
@@ -50,46 +54,120 @@ def complete(estimator, X, y, **known) -> Any:
 
 
 def complete_interval(estimator, X, y, coverage=0.9, **known) -> tuple[Any, Any, Any]:
-    """Fill the unobserved degrees of `y`, and give an interval for each.
+    """Fill in the missing shares of `y`, and give an interval for each.
 
-    The parameters are those of :func:`complete`; `coverage` is the share of unobserved degrees
-    that should lie in their intervals. Returns the completed degrees and the lower and upper ends.
+    Guide: :doc:`/how_sure`.
+
+    Parameters
+    ----------
+    estimator, X, y : estimator, array-like, array-like
+        As for :func:`complete`.
+    coverage : float, default=0.9
+        The share of unobserved degrees that should lie in their intervals.
+    **known
+        As for :func:`complete`, and `joint`.
+
+    Returns
+    -------
+    completed, lower, upper : ndarray or frame of shape (n_samples, n_labels)
+        The completed degrees, and the ends of their intervals.
+
+    Examples
+    --------
+    >>> from inldl import WInLDL, complete_interval, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(200, random_state=0)
+    >>> y = hide(y, 0.4, random_state=0)
+    >>> model = WInLDL(cross_fit=5).fit(X, y)
+    >>> filled, lower, upper = complete_interval(model, X, y, coverage=0.9)
+    >>> bool((lower <= filled).all() and (filled <= upper).all())
+    True
     """
     estimator, X = last_step(estimator, X, "complete_interval")
     return estimator.complete_interval(X, y, coverage, **known)
 
 
 def draw(estimator, X, y, n_draws, random_state=None, **known) -> Any:
-    """Draw completed tables that differ as far as the unobserved degrees are uncertain.
+    """Draw several completed tables, which differ as far as the missing shares are uncertain.
 
-    The parameters are those of :func:`complete`; `n_draws` is the number of tables. Returns an
-    array of shape (n_draws, n_samples, n_labels), or a list of frames if `y` is a frame.
+    Guide: :doc:`/draws`.
+
+    Parameters
+    ----------
+    estimator, X, y : estimator, array-like, array-like
+        As for :func:`complete`.
+    n_draws : int
+        The number of completed tables.
+    random_state : int, RandomState instance, Generator or None, default=None
+        An int makes the draws reproducible to the bit.
+    **known
+        As for :func:`complete`.
+
+    Returns
+    -------
+    ndarray of shape (n_draws, n_samples, n_labels) or list of frames
+        The completed tables; a list of as many frames if `y` is a frame.
+
+    Examples
+    --------
+    >>> from inldl import WInLDL, draw, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(200, random_state=0)
+    >>> y = hide(y, 0.4, random_state=0)
+    >>> model = WInLDL(cross_fit=5).fit(X, y)
+    >>> draw(model, X, y, n_draws=3, random_state=0).shape
+    (3, 200, 3)
     """
     estimator, X = last_step(estimator, X, "draw")
     return estimator.draw(X, y, n_draws, random_state, **known)
 
 
-def draw_scorer(score=crps, n_draws=100) -> Callable[..., float]:
-    """Make a scorer for ``cross_val_score`` and the like that judges draws of new rows.
+SCORES: dict[str, Callable] = {"crps": crps, "energy": energy_score, "log": log_score}
+
+
+def draw_scorer(score="crps", n_draws=100) -> Callable[..., float]:
+    """Make a scorer for ``cross_val_score`` and the like that judges predicted distributions.
 
     Parameters
     ----------
-    score : callable, default=inldl.metrics.crps
-        A proper score: `inldl.metrics.crps` or `inldl.metrics.energy_score`.
+    score : {"crps", "energy", "log"} or callable, default="crps"
+        A proper score: of draws, by `inldl.metrics.crps` for each degree or
+        `inldl.metrics.energy_score` for each row, or a function like these; "log" is
+        `inldl.metrics.log_score` of what `predict_dirichlet` returns.
     n_draws : int, default=100
         The draws of each row, from `sample` of the estimator at the end of a pipeline or search.
 
     Returns
     -------
     callable
-        ``scorer(estimator, X, y)``: the score with a minus sign, since higher must be better.
+        ``scorer(estimator, X, y, sample_weight=None)``: the score with a minus sign, since higher
+        must be better.
     """
-    return partial(_judge_draws, score, n_draws)
+    if not callable(score):
+        check_choice("score", score, SCORES)
+    check_number("n_draws", n_draws, low=2, integer=True)
+    return DrawScorer(SCORES.get(score, score), n_draws)
 
 
-def _judge_draws(score, n_draws, estimator, X, y):
-    estimator, X = last_step(estimator, X, "sample")
-    return -score(y, estimator.sample(X, n_draws, random_state=0))
+class DrawScorer(BaseEstimator):
+    """What `draw_scorer` makes; ``set_score_request(sample_weight=True)`` asks for weights."""
+
+    __metadata_request__score: ClassVar = {"estimator": UNUSED}
+
+    def __init__(self, measure, n_draws):
+        self.measure = measure
+        self.n_draws = n_draws
+
+    def score(self, estimator, X, y, sample_weight=None) -> float:
+        """Return the score of rows, with a minus sign."""
+        whole = self.measure is log_score
+        method = "predict_dirichlet" if whole else "sample"
+        estimator, X = last_step(estimator, X, method)
+        draws = {} if whole else {"n_draws": self.n_draws, "random_state": 0}
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return -self.measure(y, getattr(estimator, method)(X, **draws), **weights)
+
+    __call__ = score
 
 
 def last_step(estimator, X, method) -> tuple[Any, Any]:

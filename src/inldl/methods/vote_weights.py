@@ -17,7 +17,9 @@ REWEIGHTINGS = 10  # of weighing the regression by what it found before
 
 
 def vote_weights(X, y, votes=None, *, estimator=None, n_folds=5) -> np.ndarray:
-    r"""Weigh rows by how sure their shares are.
+    r"""Weigh rows by how many votes their shares rest on.
+
+    Guide: :doc:`/weights`.
 
     Shares of 3 votes say less than those of 300, but not a hundred times less: a model does not
     predict even the shares of all voters exactly. A row of N votes weighs

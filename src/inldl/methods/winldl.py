@@ -150,7 +150,11 @@ def _predict_rows(features, X, coef, intercept):
 
 @parameters
 class WInLDL(IntervalMixin, LinearDistributionEstimator):
-    r"""Weighted incomplete label distribution learning.
+    r"""Predict shares, and fill in missing ones, with a linear model that fits in a moment.
+
+    This is weighted incomplete label distribution learning.
+
+    Guide: :doc:`/math_winldl`.
 
     Fits a linear map whose rows ``xW`` lie on the simplex, by ADMM on
 
@@ -166,7 +170,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         The weights Q: "degree" (the paper's), "linear", "uniform", "proportional",
         "exponential", "random"; "propensity" where small degrees are missing more often than
         large ones; or an object with the methods described in :mod:`inldl.weighting`,
-        such as ``AutoWeighting(metric="clark")``. Those that learn from the degrees need X and y
+        such as ``AutoWeighting(metric="clark")``. "auto" is the same as "propensity" unless it
+        gets a metric, as in "auto(metric=clark)". Those that learn from the degrees need X and y
         in memory.
     missing : {"impute", "zero"}, default="impute"
         The target of an unobserved degree: the row's own current prediction, as in the program

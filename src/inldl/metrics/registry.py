@@ -162,7 +162,9 @@ def evaluate(
     *,
     sample_weight: Weights = None,
 ) -> dict[str, float]:
-    """Compute the means over rows of several metrics, checking the input once.
+    """Measure how close predicted shares are to true ones, with several metrics at once.
+
+    Guide: :doc:`/metrics`.
 
     Parameters
     ----------
@@ -317,11 +319,8 @@ def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool 
             shape=predicted.shape,
         )
     _check_label_order(y_true, y_pred)
-    checks.refuse_first(
-        np.isnan(predicted),
-        "{array} holds NaN in row {number}: predict every degree.",
-        array="y_pred",
-    )
+    sentence = "{array} holds NaN in row {number}: predict every degree."
+    checks.refuse_first(np.isnan(predicted), sentence, array="y_pred")
     if not any_truth:
         _check_sums(truth, "y_true")
     _check_sums(predicted, "y_pred")

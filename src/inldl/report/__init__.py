@@ -15,7 +15,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "ShownTable": "inldl.report.document",
         "comparison_page": "inldl.report.pages.advice",
         "completion_page": "inldl.report.pages.table",
-        "evaluation_page": "inldl.report.pages.table",
+        "evaluation_page": "inldl.report.pages",
         "inspection_page": "inldl.report.pages.advice",
         "model_page": "inldl.report.pages.table",
         "prediction_page": "inldl.report.pages.table",

@@ -18,10 +18,10 @@ from inldl.report.figures.maps import map_of_kinds as map_of_kinds
 from inldl.report.figures.maps import map_of_places as map_of_places
 from inldl.report.figures.maps import missing_map as missing_map
 from inldl.report.figures.maps import predicted_map as predicted_map
+from inldl.report.pages import evaluation_page as evaluation_page
 from inldl.report.pages.advice import comparison_page as comparison_page
 from inldl.report.pages.advice import inspection_page as inspection_page
 from inldl.report.pages.advice import questions_page as questions_page
 from inldl.report.pages.table import completion_page as completion_page
-from inldl.report.pages.table import evaluation_page as evaluation_page
 from inldl.report.pages.table import model_page as model_page
 from inldl.report.pages.table import prediction_page as prediction_page

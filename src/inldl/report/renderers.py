@@ -196,11 +196,8 @@ def html_page(document) -> str:
     """Return the page of a document."""
     environment = template_environment()
     views = script_json(_views(document))
-    environment.globals |= {
-        "document": document,
-        "pictures": pictures(document, document.most_bytes - len(views)),
-        "most_cells": MOST_CELLS,
-    }
+    shown = pictures(document, document.most_bytes - len(views))
+    environment.globals |= {"document": document, "pictures": shown, "most_cells": MOST_CELLS}
     data = views if document.choices else ""
     return environment.get_template("page.html.j2").render(data=data)
 

@@ -211,11 +211,7 @@ def shortened(names, most=LONGEST_NAME) -> list[str]:
     short = [_cut(name, most) for name in names]
     if len(set(short)) == different:
         return short
-    numbers = [f"{at} " for at in range(1, len(names) + 1)]
-    return [
-        number + _cut(name, most - len(number))
-        for number, name in zip(numbers, names, strict=True)
-    ]
+    return [f"{at} {_cut(name, most - len(f'{at} '))}" for at, name in enumerate(names, 1)]
 
 
 def _one_line(name):

@@ -244,9 +244,8 @@ class CountGraph:
         Sums that contradict each other are refused.
         """
         flow = np.clip(np.rint(values) if self.whole else values, self.lower, self.upper)
-        out, arriving = (
-            np.bincount(end, flow, minlength=len(self.supply)) for end in (self.tail, self.head)
-        )
+        n, ends = len(self.supply), (self.tail, self.head)
+        out, arriving = (np.bincount(end, flow, n) for end in ends)
         room = np.array([self.upper - flow, flow - self.lower])
         stuck = kernels.settle_flow(self.graph, room, out - arriving - self.supply)
         if len(stuck):

@@ -13,6 +13,8 @@ from inldl.errors import DataError, warn_user
 
 Array = np.ndarray
 FLOATS = [np.float64, np.float32]
+# What scikit-learn lets pass of degrees; `check_2d` says more of those that are not 2-D
+LENIENT = {"dtype": FLOATS, "ensure_all_finite": "allow-nan", "ensure_2d": False, "allow_nd": True}
 WEIGHTLESS = (
     "All weights in sample_weight are zero, so no row counts; give at least one row a weight "
     "above 0."
@@ -87,14 +89,7 @@ def as_degrees(y: Any, name: str = "y") -> Array:
     """
     if y is None:
         raise ValueError(f"It requires {name} to be passed, but the target {name} is None.")
-    y = check_array(
-        unmask(y),
-        dtype=FLOATS,
-        ensure_all_finite="allow-nan",
-        ensure_2d=False,
-        allow_nd=True,
-        input_name=name,
-    )
+    y = check_array(unmask(y), input_name=name, **LENIENT)
     check_2d(y, name)
     return y
 

@@ -36,9 +36,8 @@ class _WholeNumbers:
     """Counts that have the probabilities of a negative binomial distribution between bounds."""
 
     def __init__(self, lower: Array, upper: Array, mean: Array, over: Array):
-        self.values = k = lower[:, None] + np.arange(
-            int(np.ptp([lower, upper], 0).max(initial=0)) + 1
-        )
+        most = int(np.ptp([lower, upper], 0).max(initial=0))
+        self.values = k = lower[:, None] + np.arange(most + 1)
         over = np.maximum(over, LEAST_OVER)[:, None]
         log = gammaln(k + mean[:, None] / over) - gammaln(k + 1) + k * np.log(over / (1 + over))
         self._log = np.where(k <= upper[:, None], log, -np.inf)

@@ -21,6 +21,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from inldl.rows.grid import (
     CENTRES,
@@ -60,7 +61,7 @@ class Selection:
 
     def log_hidden(self, degrees: Array, n_labels: int) -> Array:
         """Return the logarithms of the probabilities that degrees are missing."""
-        hidden = 1 - _sigmoid(self.intercept + self.slope * log_size(degrees, n_labels))
+        hidden = 1 - expit(self.intercept + self.slope * log_size(degrees, n_labels))
         return np.log(np.maximum(hidden, LEAST_VARIANCE))
 
     def updated(self, holes: Array, filled: Array) -> Selection:
@@ -68,7 +69,7 @@ class Selection:
         a, b = self.intercept, self.slope
         x, seen = log_size(filled, filled.shape[1]).ravel(), ~holes.ravel()
         for _ in range(2):
-            p = _sigmoid(a + b * x)
+            p = expit(a + b * x)
             weight = p * (1 - p) + 1e-9
             wx = weight * x
             products = np.array([[weight.sum(), wx.sum()], [wx.sum(), wx @ x]])
@@ -82,10 +83,6 @@ class Selection:
 def log_size(degrees: Array, n_labels: int) -> Array:
     """Return the sizes of degrees on the scale that decides whether they are missing."""
     return np.log(n_labels * degrees + 0.1)
-
-
-def _sigmoid(x: Array) -> Array:
-    return 1 / (1 + np.exp(-np.clip(x, -500, 500)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,15 +253,13 @@ def mean_degrees(y: Array, weights: Array | None = None) -> Array:
     return weights @ known / np.where(count > 0, count, 1)
 
 
-def constant_distribution(
-    rows: PartialRows, rounds: int = 50, small_change: float = 1e-4
-) -> Array:
+def constant_distribution(rows: PartialRows, **how: Any) -> Array:
     """Return the distribution that, predicted for every row, agrees best with its ratios.
 
-    It is the mean of the rows, completed and scaled by itself.
+    It is the mean of the rows, completed and scaled by itself; `how` are options of `fixed_point`.
     """
     rows, n_labels = replace(rows, y=rows.ratios), rows.y.shape[1]
-    return fixed_point(partial(sum_completed, rows), n_labels, rounds, small_change)
+    return fixed_point(partial(sum_completed, rows), n_labels, **how)
 
 
 def sum_completed(rows: PartialRows, p: Array) -> tuple[Array, float]:

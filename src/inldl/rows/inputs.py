@@ -10,19 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from inldl.errors import DataError
-from inldl.rows.checks import (
-    FLOATS,
-    WEIGHTLESS,
-    as_degrees,
-    check_2d,
-    check_degrees,
-    degree_facts,
-    label_names,
-    refuse_first,
-    rounding_gap,
-    sum_tolerance,
-    unmask,
-)
+from inldl.rows import checks
 
 Array = np.ndarray
 _NO_GROUP = {"None", "nan", "NaT", "<NA>"}  # as text
@@ -61,23 +49,16 @@ def validate_fit(
     X keeps its precision and its memory order, and is not copied if it is a float array already.
     Rows without weight are not looked at.
     """
-    names = label_names(y)
+    names = checks.label_names(y)
     finite = "allow-nan" if get_tags(estimator).input_tags.allow_nan else True
-    X, y = _validate_data(
-        estimator,
-        X,
-        unmask(y),
-        validate_separately=(
-            {"accept_sparse": accept_sparse, "dtype": FLOATS, "ensure_all_finite": finite},
-            {"dtype": FLOATS, "ensure_all_finite": "allow-nan", "ensure_2d": False,
-             "allow_nd": True},
-        ),
-    )  # fmt: skip
-    check_2d(y)
+    of_X = {"accept_sparse": accept_sparse, "dtype": checks.FLOATS, "ensure_all_finite": finite}
+    separately = of_X, checks.LENIENT
+    X, y = _validate_data(estimator, X, checks.unmask(y), validate_separately=separately)
+    checks.check_2d(y)
     check_rows(X, y)
     if sample_weight is not None:
         check_rows(X, sample_weight, "sample_weight")
-    check_degrees([degree_facts(y, 0, sample_weight)], names)
+    checks.check_degrees([checks.degree_facts(y, 0, sample_weight)], names)
     return X, y, names
 
 
@@ -105,9 +86,12 @@ def _validate_data(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     try:
         return validate_data(estimator, X, *y, **options)
     except (TypeError, ValueError):
-        names = label_names(X)
+        names, method = checks.label_names(X), type(estimator).__name__
         for name in () if names is None else names:
-            _refuse_cells(np.asarray(X[name], dtype=object), name, type(estimator).__name__)
+            _refuse_cells(np.asarray(X[name], dtype=object), name, method)
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.ndim == 2:
+            sentence = "Input X contains NaN in {row}; inldl.TableModel({method}()) takes these."
+            checks.refuse_first(np.isnan(X), sentence, method=method)
         raise
 
 
@@ -150,7 +134,7 @@ def group_numbers(groups: Any, n: int) -> Array:
 @np.errstate(over="ignore", invalid="ignore")
 def _is_checked(estimator: Any, X: Any) -> bool:
     """Say at once, for a single row, whether X is what scikit-learn's validation would return."""
-    plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS
+    plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in checks.FLOATS
     if not plain or not len(X) or hasattr(estimator, "feature_names_in_"):
         return False
     return X.shape[1] == estimator.n_features_in_ and bool(np.isfinite(X.sum()))
@@ -164,19 +148,21 @@ def note_columns(estimator: Any, X: Any, *, reset: bool) -> None:
 def validate_chunk(X: Any, y: Any) -> tuple[Array, Array]:
     """Return a chunk of training rows as `validate_fit` would, in memory as kernels like it."""
     X = validate_chunk_features(X, ensure_min_samples=1)
-    y = check_array(y, dtype=FLOATS, input_name="y", ensure_all_finite="allow-nan")
+    y = check_array(y, dtype=checks.FLOATS, input_name="y", ensure_all_finite="allow-nan")
     return np.require(X, requirements=["C", "ALIGNED"]), y
 
 
 @np.errstate(over="ignore", invalid="ignore")  # as in `_validate_data`
 def validate_chunk_features(X: Any, ensure_min_samples: int = 0) -> Array:
     """Return a chunk of features; one to predict may have no rows."""
-    return check_array(X, dtype=FLOATS, input_name="X", ensure_min_samples=ensure_min_samples)
+    return check_array(
+        X, dtype=checks.FLOATS, input_name="X", ensure_min_samples=ensure_min_samples
+    )
 
 
 def check_predictable(values: Array, first_row: int = 0) -> None:
     """Refuse rows for which `values` that are not finite were computed."""
-    refuse_first(
+    checks.refuse_first(
         ~np.isfinite(values).all(axis=1),
         "The model gives no number for {row}: its features are too large for the model, or the "
         "model is damaged; check them, and fit again if they are right.",
@@ -186,7 +172,7 @@ def check_predictable(values: Array, first_row: int = 0) -> None:
 
 def validate_row_array(name: str, a: Any, first_row: int = 0) -> Array:
     """Return an array that goes with the rows of a fit, or a chunk of it, as 2-D floats."""
-    a = check_array(a, dtype=FLOATS, input_name=name, ensure_all_finite=False)
+    a = check_array(a, dtype=checks.FLOATS, input_name=name, ensure_all_finite=False)
     if name == "sample_weight":
         check_weights(a, first_row)
     return a
@@ -194,7 +180,7 @@ def validate_row_array(name: str, a: Any, first_row: int = 0) -> Array:
 
 def check_weights(weights: Array, first_row: int = 0) -> None:
     """Refuse weights of rows that are negative or not finite."""
-    refuse_first(
+    checks.refuse_first(
         ~(np.isfinite(weights) & (weights >= 0)),
         "sample_weight has {value:g} in {row}; weights of rows are finite and not negative: "
         "correct it, or give 0 to leave the row out.",
@@ -215,7 +201,7 @@ def as_weights(sample_weight: Any, n: int | None = None) -> Array | None:
         )
     check_weights(weights)
     if not weights.any():
-        raise ValueError(WEIGHTLESS)
+        raise ValueError(checks.WEIGHTLESS)
     return weights
 
 
@@ -243,13 +229,13 @@ def bound_arrays(
     X: Any, y: Any, lower: Any, upper: Any, sums: Mapping[Any, Any], names: Any
 ) -> tuple[dict[str, Any], tuple[Array, ...]]:
     """Return bounds and sums as 2-D arrays, numbers of rows, and the columns of groups."""
-    check_2d(y)
+    checks.check_2d(y)
     n, n_labels = _shape(X)[0], _shape(y)[1]
     arrays: dict[str, Any] = {}
     for name, bounds in (("lower", lower), ("upper", upper)):
         if bounds is not None:
             _check_names(bounds, name, names)
-            arrays[name] = unmask(bounds)
+            arrays[name] = checks.unmask(bounds)
     groups, totals = as_groups(sums, (n, n_labels), names)
     if sums:
         arrays["sums"] = totals
@@ -268,7 +254,7 @@ def as_bounds(given: Any, name: str, shape: tuple[int, ...], default: float) -> 
     """Return bounds as an array without NaN."""
     if given is None:
         return np.full(shape, default)
-    bounds = as_degrees(given, name).astype(np.float64)
+    bounds = checks.as_degrees(given, name).astype(np.float64)
     if bounds.shape != shape:
         raise ValueError(
             f"{name} has the shape {bounds.shape}, but y has the shape {shape}: give one bound "
@@ -279,7 +265,7 @@ def as_bounds(given: Any, name: str, shape: tuple[int, ...], default: float) -> 
 
 def _check_names(given: Any, name: str, names: Any) -> None:
     """Refuse a frame of bounds whose columns are not the labels in their order."""
-    columns = label_names(given)
+    columns = checks.label_names(given)
     if columns is not None and names is not None and list(columns) != list(names):
         raise ValueError(
             f"The columns of {name} are {', '.join(columns)}, but the labels are "
@@ -302,7 +288,7 @@ def as_groups(
         )
     totals = []
     for labels, values in given.items():
-        column = np.asarray(unmask(values), dtype=np.float64)
+        column = np.asarray(checks.unmask(values), dtype=np.float64)
         n = len(column) if n is None and column.ndim else n
         if column.shape != (n,):
             raise ValueError(
@@ -348,14 +334,14 @@ def _check_limits(rows: Any, lower: Array, upper: Array) -> None:
     """
     y: Array = rows.y
     cell: dict[str, Any] = {"low": lower, "high": upper}
-    margin = max(sum_tolerance(y.dtype), rounding_gap(y))
-    refuse_first(
+    margin = max(checks.sum_tolerance(y.dtype), checks.rounding_gap(y))
+    checks.refuse_first(
         (lower > upper) | (lower > 1) | (upper < 0),
         "The bounds of label {label} in {row} are {low:g} and {high:g}, and no share is between "
         "them: correct them, or leave them out (NaN).",
         **cell,
     )
-    refuse_first(
+    checks.refuse_first(
         (y < lower - margin) | (y > upper + margin),
         "The observed degree of label {label} in {row} is {degree:g}, outside of its bounds "
         "{low:g} and {high:g}: correct one of them, or leave the bounds out (NaN).",
@@ -373,7 +359,7 @@ def _check_limits(rows: Any, lower: Array, upper: Array) -> None:
         those, others = cells[wrong.argmax()], 0.0
         if not those.any():  # all labels are in groups whose sums are known
             those, others = ~those, 1 - total
-        refuse_first(
+        checks.refuse_first(
             wrong,
             "In {row} the labels {labels} must sum to {total:.6g}, but what is known of them "
             "allows only sums from {least:.6g} to {most:.6g} ({count} such row(s)): correct the "

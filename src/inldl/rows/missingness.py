@@ -45,8 +45,8 @@ def hidden_mass(y: Array, expected: Array | None = None) -> Mass | None:
     Over all rows the two differ by exactly :math:`n (1 - \sum_j m_j)`: the question is whether
     the means of the labels sum to 1. If degrees are `expected` from what is known of their rows,
     such as the unit, the question is the same of what is left of them: holes where little is
-    expected are not blamed on size. Rows with NaN there do not count. Returns None if no row has
-    both holes and degrees, or a label is nowhere observed.
+    expected are not blamed on size. Rows with NaN there do not count. A label that is nowhere
+    observed counts as 0, the least. Returns None if no row has both holes and degrees.
     """
     whole = 1.0
     if expected is not None:
@@ -54,8 +54,8 @@ def hidden_mass(y: Array, expected: Array | None = None) -> Mass | None:
         y, expected = y[told], expected[told]
         whole = 1 - expected.sum(axis=1).mean() if len(y) else 1.0
     observed, partial = ~np.isnan(y), PartialRows(y).partial
-    counts = observed.sum(axis=0)
-    if not partial.any() or (counts == 0).any():
+    counts = np.maximum(observed.sum(axis=0), 1)
+    if not partial.any():
         return None
     left = y if expected is None else y - expected
     means = np.nansum(left, axis=0) / counts
@@ -103,8 +103,8 @@ def mechanism_of(y: Array, fewest: int = FEWEST_ROWS, expected: Array | None = N
         return "random"
     if abs(mass.difference) < SMALL_EFFECT * mass.expected:
         return "random"
-    if mass.difference > 0:
-        return "large"
+    if mass.difference > 0:  # which a label that is nowhere observed may have
+        return "random" if np.isnan(y).all(axis=0).any() else "large"
     return "rest" if _largest_recorded(y) else "small"
 
 

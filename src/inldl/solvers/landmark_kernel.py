@@ -1,50 +1,24 @@
-r"""Kernels of rows and landmarks, their features, and softmax regression on them.
+r"""Features of rows by kernels of landmarks, and by all columns; the eigenbasis of features.
 
-With landmarks :math:`z_1, \dots, z_m` and :math:`k_x = (k(x, z_1), \dots, k(x, z_m))` the scores
-of a row are :math:`k_x A + b`; what Nystroem's method makes of :math:`k_x` is a part of A. A block
-makes its kernel matrix K, a few rows at a time, uses it for the scores KA and for the gradient
-:math:`K'R`, and forgets it: nothing of the size rows x landmarks is ever held.
-
-Kernels and scores are computed in single precision, sums over rows in double: what a block says of
-a row does not depend on the block, so blocks of any size give the same sums but for rounding of
-doubles.
+A kernel matrix is made a few rows at a time and forgotten. What is said of a row does not depend,
+to the bit, on the rows around it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
-from scipy.sparse.linalg import LinearOperator, cg
+from scipy import linalg, sparse
 
 from inldl import kernels
-from inldl.engines.base import Sums
-from inldl.rows.inputs import TOO_LARGE
-from inldl.rows.partial import PartialRows
-from inldl.solvers.softmax import (
-    Array,
-    Function,
-    MaskedSoftmax,
-    eigenbasis,
-    lbfgs,
-    softmax,
-    start_at_mean,
-    weighted_degrees,
-)
+from inldl.solvers.softmax import Array, eigenbasis
 
 KERNEL_ENTRIES = 1 << 18  # of a kernel matrix that stay in a cache between their uses
 LANES = 64  # rows that BLAS takes at a time, or some times over
 FARTHEST = 1e3  # standard deviations: every kernel is 0 there, and squares keep their precision
 SMALLEST_EIGENVALUE = 1e-6  # of the largest: less is rounding in single precision
 ROWS_PER_FEATURE = 10  # from which a basis is estimated well enough
-SAMPLE_ENTRIES = 1 << 26  # of the features of the sample: 512 MB
-LBFGS_ITERATIONS, MOST_NEWTON_STEPS = 100, 8
-ROUGH_TOLERANCE = 1e-6  # of L-BFGS; Newton's steps need fewer products for the rest
-CLOSE = 1e-6  # a gradient, in parameters in which curvature is about 1
-
-Loss = Callable[[Array, Array], tuple[float, Array, Array]]
-"""The loss of all rows at coefficients and intercept, and its gradients by both."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +108,45 @@ class Columnwise:
 
 
 @dataclass(frozen=True)
+class AllColumns:
+    """Columns as features, which may be sparse: too many for their Gram matrix.
+
+    L-BFGS knows the diagonal of it, `squares`.
+    """
+
+    center: Array  # (k,) what is subtracted from columns; 0 if they are sparse
+    unit: Array  # (k,) what they are divided by, such that rows have a length of about 1
+    squares: Array  # (k,)
+
+    @classmethod
+    def of(cls, X: Any, weights: Array | None = None) -> "AllColumns":
+        """Return the features of columns."""
+        own = np.ones(X.shape[0]) if weights is None else weights
+        many = sparse.issparse(X)
+        center = np.zeros(X.shape[1]) if many else own @ X / own.sum()
+        squares = X.multiply(X).T @ own if many else own @ np.square(X - center)
+        filled = (X != 0).T @ own if many else np.full(X.shape[1], own.sum())
+        unit = np.sqrt(np.where(squares > 0, squares / np.maximum(filled, 1e-300), 1))
+        unit *= np.sqrt(filled.sum() / own.sum())
+        return cls(center, unit, squares / unit**2)
+
+    def features(self, X: Any) -> Any:
+        """Return the features of rows in single precision."""
+        if sparse.issparse(X):
+            return (X @ sparse.diags_array(1 / self.unit)).tocsr().astype(np.float32)
+        return ((X - self.center) / self.unit).astype(np.float32)
+
+    def transform(self, X: Any, onto: Array) -> Array:
+        """Return the products of the features of rows with a matrix."""
+        onto = onto / self.unit[:, None]
+        return X @ onto - self.center @ onto
+
+    def split(self, V: Array) -> tuple[Array, Array]:
+        """Return the coefficients and the intercept of parameters."""
+        return V[:-1], V[-1]
+
+
+@dataclass(frozen=True)
 class Basis:
     """Features in about the eigenbasis of their Gram matrix, in which L-BFGS has an easy time."""
 
@@ -167,185 +180,3 @@ class Basis:
     def split(self, V: Array) -> tuple[Array, Array]:
         """Return coefficients of the map, and the intercept, of parameters in this basis."""
         return self.turn @ V[:-1], V[-1] - self.center @ V[:-1]
-
-
-@dataclass(frozen=True)
-class KernelSoftmax:
-    """What is learned: the softmax of ``k_x A + b``."""
-
-    map: LandmarkKernel
-    coef: Array
-    intercept: Array
-
-    def __call__(self, Z: Array) -> Array:
-        """Return distributions of rows in scaled columns."""
-        out = np.empty((len(Z), len(self.intercept)))
-        for rows, _, scores in self.pieces(Z):
-            out[rows] = softmax(scores)
-        return out
-
-    def pieces(self, Z: Array) -> Iterator[tuple[slice, Array, Array]]:
-        """Yield some rows at a time, their kernels, and their scores in double precision."""
-        coef = self.coef.astype(np.float32)
-        for rows, K in self.map.pieces(Z, np.float32):
-            there = slice(rows.stop - rows.start)
-            yield rows, K[there], (K @ coef)[there] + self.intercept
-
-    def _degrees(self, dense: Array, scaled: Array) -> Array:
-        """Return what it predicts, as a member of AutoInLDL."""
-        return self(scaled)
-
-
-@dataclass
-class KernelBlock:
-    """The rows of a block: features, degrees that are learned from, and weights or None."""
-
-    X: Any
-    y: Array
-    weights: Array | None = None
-
-
-@dataclass(frozen=True)
-class KernelSweeps:
-    """The loss of a kernel softmax and its gradient, summed over blocks of rows.
-
-    `scaled` makes scaled columns of a block of features, and `seen` is called with the number of
-    its rows after each step. Both can be pickled.
-    """
-
-    map: LandmarkKernel
-    scaled: Callable[[Any], Array]
-    seen: Callable[[int], object] = int
-
-    def start(
-        self, X: Any, y: Array, sample_weight: Array | None = None
-    ) -> tuple[KernelBlock, Sums]:
-        """Keep the degrees of a block; the sum is that of the weights of its rows."""
-        weights = None if sample_weight is None else sample_weight[:, 0].astype(float)
-        block = KernelBlock(X, PartialRows(y).forced().astype(np.float32), weights)
-        return block, Sums((float(len(y)) if weights is None else float(weights.sum()),))
-
-    def step(self, block: KernelBlock, coef: Array, intercept: Array) -> tuple[KernelBlock, Sums]:
-        """Return the loss at ``k_x A + b``, and its gradients by A and b."""
-        loss, by_coef, by_intercept = 0.0, np.zeros(coef.shape), np.zeros(len(intercept))
-        model = KernelSoftmax(self.map, coef, intercept)
-        for rows, K, scores in model.pieces(self.scaled(block.X)):
-            weights = None if block.weights is None else block.weights[rows]
-            part, residual = masked_loss(scores, block.y[rows], weights)
-            loss += part
-            by_coef += K.T.astype(float) @ residual
-            by_intercept += residual.sum(axis=0)
-        self.seen(len(block.y))
-        return block, Sums((loss, by_coef, by_intercept))
-
-
-def masked_loss(scores: Array, y: Array, weights: Array | None = None) -> tuple[float, Array]:
-    """Return the loss of `inldl.solvers.softmax`, and its gradient in place of the scores.
-
-    A negative degree counts as 0; `weights` are those of the rows.
-    """
-    both = weighted_degrees(y.astype(float), weights)
-    return float(kernels.masked_softmax_rows(scores, *both)), scores
-
-
-def polished(function: Function, curvature: Callable[[Array], Any], U: Array) -> Array:
-    """Return the minimum, by Newton's steps from a point nearby.
-
-    Where L-BFGS ends depends on the last digits of what it is given, so on the order in which the
-    rows of a sweep were added up; a minimum does not.
-    """
-    gradient = function(U)[1]
-    for _ in range(MOST_NEWTON_STEPS):
-        if np.linalg.norm(gradient) < CLOSE:
-            break
-        product = LinearOperator((U.size, U.size), curvature(U), dtype=float)
-        step, _ = cg(product, -gradient.ravel(), rtol=1e-2, maxiter=LBFGS_ITERATIONS)
-        trial = U + step.reshape(U.shape)
-        after = function(trial)[1]
-        if not np.linalg.norm(after) < np.linalg.norm(gradient):
-            break
-        U, gradient = trial, after
-    return U
-
-
-class Sample:
-    r"""Rows in memory, from which a kernel softmax is learned, alone or for all rows.
-
-    They are scaled columns Z and degrees y, both in double precision. The first are held, with
-    at most `SAMPLE_ENTRIES` features together.
-
-    Let F be the objective of all rows with its penalty :math:`\alpha`, S the loss of a sample that
-    is a share s of them, and V parameters at which one sweep over all rows gave the gradient of F.
-    Then
-
-    .. math:: V^+ = \arg\min_U \; S(U)
-              + \langle s \nabla F(V) - \nabla S(V) - s \alpha V, U \rangle
-              + \frac{s \alpha}{2} \|U\|^2 + \frac{\delta \alpha}{2} \|U - V\|^2
-
-    needs the sample only. Were S the same as its share of F, and :math:`\delta = 0`, this would be
-    the minimum of F. As it is, each sweep shrinks the distance to it by about the square root of
-    landmarks / rows of the sample (the surrogate likelihood of Jordan, Lee and Yang, 2019): two or
-    three sweeps do what L-BFGS on all rows needs dozens for. The last term keeps steps short in
-    directions that the sample knows little about; without it they can grow from sweep to sweep.
-    """
-
-    def __init__(self, kernel: LandmarkKernel, Z: Array, y: Array, weights: Array | None = None):
-        rows = slice(max(SAMPLE_ENTRIES // len(kernel.components_), 1))
-        self.y, self.weights = y[rows], None if weights is None else weights[rows]
-        self.kernel, kernel_map = kernel, KernelFeatures.of(kernel)
-        self.basis = Basis.of(kernel_map, Z[rows], self.weights)
-        self._features = self.basis.features(Z[rows])
-
-    @property
-    def total(self) -> float:
-        """The sum of the weights of its rows."""
-        return float(len(self.y)) if self.weights is None else float(self.weights.sum())
-
-    def start(self) -> Array:
-        """Return the parameters of a constant prediction."""
-        return start_at_mean(self.y, self._features.shape[1], self.weights)
-
-    def learn(self, V: Array, alpha: float) -> Array:
-        """Return the best parameters for these rows alone, starting from V."""
-        return self._problem(alpha).minimise(V, LBFGS_ITERATIONS)
-
-    def model(self, V: Array) -> KernelSoftmax:
-        """Return the softmax that has the parameters V; the last row is the bias."""
-        coef, intercept = self.basis.split(V)
-        return KernelSoftmax(self.kernel, self.basis.map.normalization_ @ coef, intercept)
-
-    def slope(self, V: Array, alpha: float, loss: Loss) -> Array:
-        """Return the gradient of the objective of all rows at V, by one sweep."""
-        model, basis = self.model(V), self.basis
-        _, by_coef, by_intercept = loss(model.coef, model.intercept)
-        inner = basis.turn.T @ (basis.map.normalization_.T @ by_coef)
-        found = np.vstack([inner - np.outer(basis.center, by_intercept), by_intercept])
-        if not np.isfinite(found).all():
-            raise ValueError(TOO_LARGE)
-        found[:-1] += alpha * V[:-1]
-        return found
-
-    def improved(
-        self, V: Array, alpha: float, slope: Array, share: float, damping: float
-    ) -> Array:
-        """Return better parameters for all rows than V, where they have the gradient `slope`.
-
-        `share` is that of the sample in the weights of all rows.
-        """
-        problem = self._problem((share + damping) * alpha)
-        tilt = share * slope - problem.value_and_gradient(V / problem.unit)[1] / problem.unit
-        tilt *= problem.unit
-
-        def surrogate(U: Array) -> tuple[float, Array]:
-            value, gradient = problem.value_and_gradient(U)
-            return value + float(np.vdot(tilt, U)), gradient + tilt
-
-        found = lbfgs(
-            surrogate, V / problem.unit, maxiter=LBFGS_ITERATIONS, ftol=ROUGH_TOLERANCE, gtol=CLOSE
-        )
-        U = polished(surrogate, problem.curvature, found.x.reshape(V.shape))
-        return problem.unit * U
-
-    def _problem(self, alpha: float) -> MaskedSoftmax:
-        about = self.basis.squares, self.y, alpha, self.weights
-        return MaskedSoftmax(self._features, *about)

@@ -10,6 +10,8 @@ lies on the observed labels.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,18 +19,16 @@ from scipy import linalg
 from scipy.optimize import minimize
 
 from inldl import kernels
-from inldl.rows.inputs import TOO_LARGE
 
 Array = np.ndarray
 Function = Callable[[Array], tuple[float, Array]]
 ROWS_AT_ONCE = 1024  # both products of a gradient find them in a cache
 NEVER = -1e30  # score of a label that cannot be
-
-
-def log_softmax(logits: Array) -> Array:
-    """Return log P, shifted by the row maximum so that nothing overflows."""
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+HIDDEN = (128, 128)  # units of the layers of a network
+BATCH, EPOCHS, DESCENTS = 64, 40, (2000, 20_000)  # rows of a step; how often each is seen; steps
+STEP_SIZE, SHRINK, WARM = 0.01, 0.2, 100  # of Adam; part of a step that weights shrink by; steps
+MEMORY = (0.9, 0.999)  # of Adam: of gradients and of their squares
+FAR = 5.0  # standard deviations; what is beyond is there
 
 
 def softmax(logits: Array) -> Array:
@@ -36,11 +36,6 @@ def softmax(logits: Array) -> Array:
     P = np.exp(logits - logits.max(axis=1, keepdims=True))
     P /= P.sum(axis=1, keepdims=True)
     return P
-
-
-def through_softmax(P: Array, G: Array) -> Array:
-    """Return the gradient with respect to the logits from G, the one with respect to P."""
-    return P * (G - (G * P).sum(axis=1, keepdims=True))
 
 
 def zero_filled(y: Array) -> tuple[Array, Array]:
@@ -59,65 +54,6 @@ def weighted_degrees(y: Array, weights: Array | None = None) -> tuple[Array, Arr
     if weights is None:
         return degrees, counted
     return degrees * weights[:, None], counted * weights[:, None]
-
-
-def linear_scores(X: Array, coef: Array, intercept: Array) -> Array:
-    """Return XW + b, rows x labels, in double precision, from a product in that of X.
-
-    Coefficients of any size are brought to at most 1 for the product, by a power of two, which
-    changes nothing but that single precision does not overflow.
-    """
-    size = np.ldexp(1.0, np.frexp(np.abs(coef).max(initial=0.0))[1])
-    scores = X @ (coef.T / size).astype(X.dtype)
-    return scores.astype(np.float64, copy=False) * size + intercept
-
-
-class Features:
-    """Rows of features for scores XV, with a constant 1 as the last one where a bias is fitted.
-
-    Parameters V are features x labels in double precision; products are done in the precision of
-    the features, which are never copied. With `rescale`, V counts in units in which no feature
-    exceeds 1, so that features of any size neither overflow nor make the first step of a descent
-    too long. Otherwise features whose squares overflow are refused.
-    """
-
-    def __init__(self, X: Array, fit_intercept: bool, rescale: bool = False) -> None:
-        self.X, self.fit_intercept, self.unit = X, fit_intercept, 1.0
-        self.n_parameters = X.shape[1] + fit_intercept
-        largest = max(float(X.max()), -float(X.min()))
-        if rescale:
-            self.unit = float(np.ldexp(1.0, -max(int(np.frexp(largest)[1]), 0)))
-        elif largest * X.size >= min(1e154, float(np.finfo(X.dtype).max)):
-            raise ValueError(TOO_LARGE)
-
-    def scores(self, V: Array) -> Array:
-        """Return XV, rows x labels, in double precision."""
-        return linear_scores(self.X, *self.split(V))
-
-    def moments(self, R: Array) -> Array:
-        """Return X'R, features x labels, in double precision: the gradient if R is the scores'."""
-        total = (self.X.T @ (R * self.unit).astype(self.X.dtype)).astype(np.float64, copy=False)
-        return np.vstack([total, R.sum(axis=0)]) if self.fit_intercept else total
-
-    def split(self, V: Array) -> tuple[Array, Array]:
-        """Return the coefficients, labels x features, and the bias of each label."""
-        k = self.X.shape[1]
-        intercept = V[k].copy() if self.fit_intercept else np.zeros(V.shape[1])
-        return np.ascontiguousarray(V[:k].T * self.unit), intercept
-
-    def penalty(self, V: Array) -> tuple[float, Array]:
-        """Return the squared norm of all coefficients and the bias, and its gradient."""
-        units = np.full((len(V), 1), self.unit)
-        units[self.X.shape[1] :] = 1
-        W = units * V
-        return float((W**2).sum()), 2 * units * W
-
-    def start(self, kind: str, n_labels: int) -> Array:
-        """Return the first parameters: 0 ("zero"), or 1 from feature j to label j ("eye")."""
-        V = np.zeros((self.n_parameters, n_labels))
-        if kind == "eye":
-            np.fill_diagonal(V[: self.X.shape[1]], 1)
-        return V
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -151,6 +87,9 @@ class MaskedSoftmax:
     bias, which is the last row of the parameters. A negative degree in `y` counts as 0. Weights of
     the rows multiply their terms, and are part of the Gram matrix.
 
+    With `smoothness` s the labels are in order: alpha also penalises s times the squared second
+    differences of the coefficients of neighbouring labels.
+
     If `y` are `ratios`, q is the softmax over the observed labels of a row alone. The loss is then
     the likelihood of its ratios, whatever their scale is.
     """
@@ -163,6 +102,7 @@ class MaskedSoftmax:
         alpha: float,
         weights: Array | None = None,
         ratios: bool = False,
+        smoothness: float = 0.0,
     ) -> None:
         self.features, self.ignored = features, np.isnan(y) if ratios else None
         self.degrees, self.counted = weighted_degrees(y, weights)
@@ -171,13 +111,19 @@ class MaskedSoftmax:
         self.penalty = np.append(np.full(len(squares), float(alpha)), 0)[:, None]
         weight = curvature * np.append(squares, total) + self.penalty[:, 0]
         self.unit = 1 / np.sqrt(np.maximum(weight, np.finfo(float).tiny))[:, None]
+        # The penalty of V is that of its parts A in V = A mix, of which it is alpha |A|^2 / 2.
+        differences = np.diff(np.eye(C), n=2, axis=0)
+        curves, turn = linalg.eigh(differences.T @ differences)
+        turn, roots = (turn, np.sqrt(1 + smoothness * curves)) if smoothness else (np.eye(C), 1)
+        self.mix, self.unmix = turn / roots @ turn.T, turn * roots @ turn.T
 
     def value_and_gradient(self, U: Array) -> tuple[float, Array]:
         """Return the objective and its gradient at the scaled parameters U."""
-        V = self.unit * U
-        coef, intercept = V[:-1].astype(self.features.dtype), V[-1].astype(self.features.dtype)
-        value, gradient = np.vdot(self.penalty * V, V) / 2, self.penalty * V
-        for start in range(0, len(self.features), ROWS_AT_ONCE):
+        A = self.unit * U
+        V = (A @ self.mix).astype(self.features.dtype)
+        coef, intercept = V[:-1], V[-1]
+        value, gradient = np.vdot(self.penalty * A, A) / 2, self.penalty * (A @ self.unmix)
+        for start in range(0, self.features.shape[0], ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             scores = self.features[rows] @ coef
             scores += intercept
@@ -187,28 +133,12 @@ class MaskedSoftmax:
             value += kernels.masked_softmax_rows(scores, *about)
             gradient[:-1] += self.features[rows].T @ scores
             gradient[-1] += scores.sum(axis=0)
-        return float(value), self.unit * gradient
-
-    def curvature(self, U: Array) -> Callable[[Array], Array]:
-        """Return the function that multiplies by the matrix of second derivatives at U."""
-        V = self.unit * U
-        q = softmax(self.features @ V[:-1] + V[-1])
-        pull = (self.counted * q - self.degrees).sum(axis=1, keepdims=True)
-
-        def product(direction: Array) -> Array:
-            D = self.unit * direction.reshape(V.shape)
-            scores = self.features @ D[:-1] + D[-1]
-            change = q * (scores - (q * scores).sum(axis=1, keepdims=True))
-            own = self.counted * change
-            own -= change * pull + q * own.sum(axis=1, keepdims=True)
-            found = np.vstack([self.features.T @ own, own.sum(axis=0)]) + self.penalty * D
-            return (self.unit * found).ravel()
-
-        return product
+        return float(value), self.unit * (gradient @ self.mix)
 
     def minimise(self, V: Array, max_iter: int, ftol: float = 1e-9) -> Array:
         """Return the best parameters, starting at V; both are not scaled."""
-        return self.unit * minimum(self.value_and_gradient, V / self.unit, max_iter, ftol)
+        start = V @ self.unmix / self.unit
+        return self.unit * minimum(self.value_and_gradient, start, max_iter, ftol) @ self.mix
 
 
 def eigenbasis(features: Array, weights: Array | None = None) -> tuple[Array, Array]:
@@ -230,3 +160,101 @@ def start_at_mean(y: Array, n_features: int, weights: Array | None = None) -> Ar
     V = np.zeros((n_features + 1, y.shape[1]))
     V[-1] = np.log(mean / mean.sum())
     return V
+
+
+@dataclass
+class Network:
+    """The softmax of a network with hidden layers of units x / (1 + exp(-x)).
+
+    A layer has a row of weights for each of its inputs, and one of biases.
+    """
+
+    layers: list[Array]
+
+    def __call__(self, Z: Array) -> Array:
+        """Return the distributions of rows in scaled columns, in their precision."""
+        with np.errstate(over="ignore"):
+            inputs = self.inputs(Z)
+        return softmax(inputs[-1])
+
+    def inputs(self, Z: Array) -> list[Array]:
+        """Return what each layer gets, before its units make something of it; then the scores."""
+        found = [np.clip(Z, -FAR, FAR)]
+        for i, layer in enumerate(self.layers):
+            below = found[-1] if i == 0 else units(found[-1])[0]
+            found.append(below @ layer[:-1].astype(Z.dtype, copy=False))
+            found[-1] += layer[-1]
+        return found
+
+    def add_gradient(self, inputs: list[Array], G: Array, to: list[Array]) -> None:
+        """Write the gradient by all layers, given that by the scores."""
+        for i in range(len(self.layers) - 1, -1, -1):
+            below, slope = (inputs[0], None) if i == 0 else units(inputs[i])
+            np.matmul(below.T, G, out=to[i][:-1])
+            to[i][-1] = G.sum(axis=0)
+            if slope is not None:
+                G = (G @ self.layers[i][:-1].T) * slope
+
+
+def units(a: Array) -> tuple[Array, Array]:
+    """Return a / (1 + exp(-a)), and its slope."""
+    part = 1 / (1 + np.exp(-a))
+    out = a * part
+    return out, part + out * (1 - part)
+
+
+def as_layers(flat: Array, widths: list[int]) -> list[Array]:
+    """Return the layers between some widths, as views of parts of an array."""
+    shapes = [(m + 1, n) for m, n in pairwise(widths)]
+    ends = np.cumsum([m * n for m, n in shapes])
+    return [part.reshape(s) for part, s in zip(np.split(flat, ends[:-1]), shapes, strict=True)]
+
+
+@np.errstate(over="ignore")
+def learn_network(Z: Array, y: Array, weights: Array | None, seed: int) -> Network:
+    """Return a network that learned from rows in scaled columns, NaN = unobserved, by Adam.
+
+    It maximises the log-likelihood of observed degrees, and of the sums of missing ones, of rows
+    with weights. The size of the steps follows half a wave of a cosine.
+    """
+    rng, (n, C) = np.random.default_rng(seed), y.shape
+    widths = [Z.shape[1], *HIDDEN, C]
+    size = sum((m + 1) * k for m, k in pairwise(widths))
+    flat, slope, mean, square = np.zeros((4, size), np.float32)
+    network, slopes = Network(as_layers(flat, widths)), as_layers(slope, widths)
+    for layer in network.layers:
+        layer[:-1] = rng.normal(size=layer[:-1].shape, scale=(2 / (len(layer) - 1)) ** 0.5)
+    network.layers[-1] *= 0.1
+    network.layers[-1][-1] = start_at_mean(y, 0, weights)[-1]
+    known, rest, holes = _parts(y, weights)
+    Z, batches = Z.astype(np.float32), -(-n // BATCH)
+    n_steps = int(np.clip(EPOCHS * batches, *DESCENTS))
+    for step in range(n_steps):
+        if step % batches == 0:
+            order = rng.permutation(n)
+        rows = order[step % batches :: batches]
+        inputs = network.inputs(Z[rows])
+        q, own = softmax(inputs[-1]), known[rows]
+        missing = q * holes[rows]
+        unknown = np.maximum(missing.sum(axis=1, keepdims=True), 1e-9)
+        total = own.sum(axis=1, keepdims=True) + rest[rows]
+        network.add_gradient(
+            inputs, (total * q - own - missing * (rest[rows] / unknown)) / len(rows), slopes
+        )
+        mean += (1 - MEMORY[0]) * (slope - mean)
+        square += (1 - MEMORY[1]) * (slope * slope - square)
+        rate = STEP_SIZE * min(1, (step + 1) / WARM) * (1 + np.cos(np.pi * step / n_steps)) / 2
+        corrected = np.sqrt(square / (1 - MEMORY[1] ** (step + 1))) + 1e-8
+        flat *= 1 - rate * SHRINK
+        flat -= rate / (1 - MEMORY[0] ** (step + 1)) * mean / corrected
+    return network
+
+
+def _parts(y: Array, weights: Array | None) -> tuple[Array, Array, Array]:
+    """Return known degrees and what they leave, times the weight of a row, and where holes are."""
+    holes = np.isnan(y)
+    known = np.where(holes, 0, np.maximum(y, 0))
+    rest = np.where(holes.any(axis=1), np.maximum(1 - known.sum(axis=1), 0), 0)
+    own = np.ones(len(y)) if weights is None else weights / weights.mean()
+    parts = known * own[:, None], (rest * own)[:, None], holes
+    return tuple(part.astype(np.float32) for part in parts)  # type: ignore[return-value]

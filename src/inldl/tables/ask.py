@@ -18,8 +18,8 @@ from inldl.tables.filled_rows import RowsToFill
 from inldl.tables.model import TableModel
 
 ASKING = (
-    "Only ratios of shares are known (--ratios), so nobody can say what an answer would be worth. "
-    "Questions need a table of shares."
+    "Only ratios of shares are known (--ratios, --total none), so nobody can say what an answer "
+    "would be worth. Questions need a table of shares."
 )
 
 
@@ -79,7 +79,9 @@ def suggest(
     upper=None,
     sums=None,
 ) -> Suggestion:
-    """Suggest which missing degrees to ask for, so that the completed table improves most.
+    """Suggest which missing shares to ask for, so that the completed table improves most.
+
+    Guide: :doc:`/ask`.
 
     The errors of the missing degrees of a row go together: they sum to 0, and some labels are
     large where others are small. So an answer also tells about the other holes of its row. What

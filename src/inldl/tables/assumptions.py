@@ -24,7 +24,15 @@ NOTHING_KNOWN = (
     "{place}: no count ({columns}) is known, so nothing says how large they are; fill one in, or "
     "remove the row."
 )
-_RATIOS = "say --total none (total='none') to fill it in from the ratios of the known counts, "
+BOUNDS_OF_COUNTS = (
+    "{place}: a count has bounds, such as <5, which say nothing where the totals of rows are not "
+    "known (--total none); name the column of the totals (--total COLUMN), or take such cells as "
+    'missing: --na "<5".'
+)
+_RATIOS = (
+    "Or say --total none (total='none') to fill it in from the ratios of the known counts. If the "
+    "numbers are shares of a whole, say so with --scale fraction or percent (scale= in Python)"
+)
 FORGOTTEN = "is a label missing from --labels? Else "
 SEVERAL_ZEROS = 5  # of a label, that can look rounded; as many shares must lie just above them
 FROM_VOTES = 0.9  # of the shares of a label: if these are multiples of the smallest, so is a 0
@@ -130,12 +138,14 @@ def notes_on_unseen(labels, y) -> list[str]:
     """Return a sentence on labels of which no share is known, if there are some."""
     if not labels:
         return []
-    what = "what the known shares of its row leave to it"
+    start = f"No share of {listed(map(repr, labels))} is known."
+    if len(labels) > 1:
+        return [f"{start} Only their sum in a row is: the parts of each are guesses between the "
+                "ends of --range."]  # fmt: skip
     if (np.isnan(y).sum(axis=1) > 1).any():
-        what = "a part of what the known shares of its row leave. That rests on the sums of the "
-        what += "rows alone; only the ends of --range are certain"
-    it = "It" if len(labels) == 1 else "Each of them"
-    return [f"No share of {listed(map(repr, labels))} is known. {it} gets {what}."]
+        return [f"{start} It gets a part of what the known shares of its row leave; where others "
+                "are missing, too, that is a guess between the ends of --range."]  # fmt: skip
+    return [f"{start} It gets what the known shares of its row leave to it."]
 
 
 def notes_on_largest(piece) -> list[str]:
@@ -235,19 +245,15 @@ def missing_count(evidence) -> str:
     if evidence is None:
         return (
             "{place}: a count is missing, so the total of the row is unknown; name the column "
-            f"that holds the total (--total COLUMN, total='...' in Python), {_RATIOS}or give "
-            "fractions or percentages of the total instead (or scale='fraction' or 'percent', "
-            "--scale on the command line, if the numbers are such)."
+            f"that holds the total (--total COLUMN, total='...' in Python). {_RATIOS}."
         )
     start = f"{evidence.why_counts()}, and a row with a missing count has no total ({{place}}): "
     if evidence.alike is not None:
         number = f"{evidence.alike:.10g}"
         return f"{start}if all rows sum to {number}, give total={number} (--total {number})."
     return (
-        f"{start}{FORGOTTEN}fill in the count, name the column that holds the total (--total "
-        f"COLUMN, total='...' in Python), {_RATIOS}or say what the numbers are with "
-        "scale='fraction' or 'percent' (--scale on the command line; --other NAME makes what they "
-        "leave of 1 or 100 a label)."
+        f"{start}{FORGOTTEN}name the column that holds the total (--total COLUMN, total='...' in "
+        f"Python). {_RATIOS}; --other NAME then makes what they leave a label."
     )
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import fill_in_proportion
 from inldl.tables.table import whole_of
-from inldl.text import counted
+from inldl.text import counted, listed
 
 POINTS = "percentage points"
 SHOWN_ROUNDING = 0.025  # of an error, by which the printed one may differ
@@ -285,6 +285,9 @@ def measure_completion(model) -> HeldOut:
         return HeldOut(counts.truth, counts.found, counts.plain, *about, unit="counts")
     if model.known == "ratios":
         return _nothing(labels, "only ratios of known shares are given")
+    if (unseen := getattr(model, "unseen_", np.zeros(1, bool))).any():
+        names = listed([repr(labels[j]) for j in np.flatnonzero(unseen)])
+        return _nothing(labels, f"no share of {names} is known, so none can be hidden to try it")
     completer, kept = model._completer(), model._completion_sample()
     found, weights = completer.refilled_, completer.hole_weights_
     if weights is None:
@@ -308,10 +311,8 @@ def measure_completion(model) -> HeldOut:
     if kept.loose:  # a row need not sum to 1, and nor need the means
         ways.append(means[at, found.label])
     constant = min(ways, key=lambda way: np.average(np.abs(way - found.degrees), weights=weights))
-    return HeldOut(
-        found.degrees, found.filled, constant, found.label, found.row, labels, how,
-        weights=weights,
-    )  # fmt: skip
+    about = found.label, found.row, labels, how
+    return HeldOut(found.degrees, found.filled, constant, *about, weights=weights)
 
 
 def as_ratios(y, *predictions) -> tuple[np.ndarray, ...]:

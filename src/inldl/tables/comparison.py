@@ -120,7 +120,9 @@ def compare(
     dates="auto",
     panel=None,
 ) -> Comparison:
-    """Compare methods on a table, by degrees that are held out from them.
+    """Find the method that suits a table, by hiding known shares from each method.
+
+    Guide: :doc:`/choose_a_method`.
 
     Completing: a share of the observed degrees is hidden, at random and three times; a method
     learns from what is left of all rows and completes them. Predicting: each row is predicted by
@@ -284,8 +286,8 @@ def _training_rows(X, y, sample_weight, limits, divisors, labels, groups):
     unseen = np.flatnonzero(table.rows.holes.all(axis=0))
     if unseen.size:
         raise ValueError(
-            f"The label {labels[unseen[0]]!r} has no observed degree; drop it, or observe it in "
-            "at least one row."
+            f"No share of {labels[unseen[0]]!r} is known, so no method can be judged by it; leave "
+            "it out to compare methods (inldl complete fills it in by the sums of the rows)."
         )
     return table
 

@@ -18,7 +18,7 @@ from inldl.tables.assumptions import Departures, giving_way
 from inldl.tables.options import FillOptions
 from inldl.tables.results import WriteResult
 from inldl.tables.table import Piece, whole_of
-from inldl.tables.writing import check_writable, refuse_taken, row_wholes
+from inldl.tables.writing import check_writable, notes_on_format, refuse_taken, row_wholes
 
 Array = np.ndarray
 LEAST_TOTAL = 1e-12  # of counts that are all filled with 0
@@ -120,6 +120,7 @@ def complete_table(
             write(piece, kept, completed, scale, np.hstack(added) if added else None, rows)
     found = tally.results() | shown.frames() | {"coverage": coverage, "joint": options.joint}
     found |= departures.results(whole, found["n_rows"] or 1)
+    found["notes"] = [*found.get("notes", []), *notes_on_format(file, path)]
     return WriteResult(**found, pictured=(*pictured.frames().values(),)[:2])
 
 
@@ -209,7 +210,7 @@ def rows_together(file, model, pieces, scale, normalize=False) -> tuple[Any, ...
     These are all rows as one piece, what is known of them, the numbers of those that are no sums
     of others, and these as `RowsToFill`.
     """
-    joined, sums = Piece.joined([replace(piece, raw=None) for piece in pieces]), file.over_rows
+    joined, sums = Piece.joined(pieces), file.over_rows
     known = file.known(joined, scale, normalize=normalize)
     at = np.arange(joined.size) if sums is None else sums.others
     some = known.take(at)

@@ -173,15 +173,18 @@ class PredictedRows:
         return 0 if examples is None else examples.n_shared(self.encoded, y)
 
 
-def widened(rows, unseen, completed, low, high) -> tuple[np.ndarray, ...]:
+def widened(rows, unseen, completed, low, high, only_largest) -> tuple[np.ndarray, ...]:
     """Return the ends of intervals of rows with holes in `unseen` labels.
 
-    No degree of these is known: one may have all that is possible, or leave its part to others.
+    No degree of these is known: one may have all that is possible. If `only_largest` degrees of
+    each row are recorded, it is no larger than these, and may leave its part to others.
     """
-    few = rows.holes & unseen
-    some = few.any(axis=1, keepdims=True)
-    largest = np.where(rows.holes, np.inf, rows.y).min(axis=1, keepdims=True)
-    most = np.minimum(rows.possible[1], largest)
-    others = high + np.where(few, completed, 0).sum(axis=1, keepdims=True)
-    high = np.where(rows.holes & some, np.minimum(np.where(few, most, others), most), high)
-    return np.where(few, rows.possible[0], low), np.maximum(high, completed)
+    few, most = rows.holes & unseen, rows.possible[1]
+    if only_largest:
+        most = np.minimum(most, np.where(rows.holes, np.inf, rows.y).min(axis=1, keepdims=True))
+        others = high + np.where(few, completed, 0).sum(axis=1, keepdims=True)
+        high = np.where(
+            rows.holes & few.any(axis=1, keepdims=True), np.minimum(others, most), high
+        )
+    ends = np.where(few, rows.possible[0], low), np.where(few, most, high)
+    return ends[0], np.maximum(ends[1], completed)

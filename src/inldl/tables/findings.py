@@ -139,7 +139,7 @@ def _words(n_rows, hidden, expected, lower, upper, p_value, settled, unit):
         rows = "the one row" if n_rows == 1 else f"{settled:.0%} of the rows"
         return "zeros", (
             f"Missing shares seem to be zeros: in {rows} with missing shares "
-            f"the known ones already sum to {'100%' if unit else '1'}."
+            "the known ones already sum to the whole."
         )
     if p_value >= LEVEL:
         if (upper - lower) / 2 > expected / 2:
@@ -230,7 +230,10 @@ def _problems(results, severe):
 def _rare_labels(by_label):
     observed = by_label["observed"]
     for label in by_label["label"][observed == 0]:
-        yield f"The label {label!r} has no known share; drop it, or fill in some rows."
+        yield (
+            f"No share of {label!r} is known: inldl complete can only guess it, from what the "
+            "known shares of each row leave; fill in some rows, or drop it."
+        )
     rare = by_label[(observed > 0) & (observed < RARE)]
     if len(rare) > SHOWN_RELATIONS:
         most = counted(rare["observed"].max(), "row")

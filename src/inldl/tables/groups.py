@@ -9,16 +9,17 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from inldl.errors import warn_user
 from inldl.rows.checks import refuse_first
 from inldl.tables.columns import Cells
 from inldl.tables.completing import check_completion, complete_table, completed_degrees
+from inldl.tables.hints import ScaleEvidence
 from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions
 from inldl.tables.reading import TableFile
 from inldl.tables.results import FitResult, WriteResult
 from inldl.tables.selection import split_names
-from inldl.tables.table import WHOLE, ScaleEvidence
+from inldl.tables.table import WHOLE
 from inldl.tables.tasks import fit_table
 from inldl.text import listed
 
@@ -27,7 +28,7 @@ MOST_OFF = 0.05  # of the whole: where the median sum of rows is further off, th
 TOGETHER = 0.98  # of an error: groups that tell nothing of each other come near it by chance
 
 
-def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, Any], pd.DataFrame]:
+def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, Any], Array]:
     """Fit a model to each group of shares alone, and again with the others filled in by these.
 
     The second one is taken where both of its held-out errors are clearly smaller. What it learns
@@ -46,20 +47,21 @@ def learn_in_chain(names, fit, fill, error) -> tuple[dict[str, Any], dict[str, A
 
     Returns
     -------
-    alone, chosen : dict
-        The first model of each group, and the one that is taken.
-    errors : DataFrame of shape (n_groups, 2)
-        The errors of both at hidden shares, "alone" and "together".
+    alone, together : dict
+        The first model of each group, and the second one of those where it is taken.
+    errors : ndarray of shape (n_groups, 2)
+        The errors of both at hidden shares.
     """
     alone = {name: fit(name, {}) for name in names}
-    chosen, errors = dict(alone), pd.DataFrame(np.nan, names, ["alone", "together"])
+    together: dict[str, Any] = {}
+    errors = np.full((len(names), 2), np.nan)
     filled = {name: fill(name, alone[name]) for name in names if len(names) > 1}
-    for name in filled:
+    for i, name in enumerate(filled):
         found = fit(name, {other: filled[other] for other in names if other != name})
         pairs = np.array([error(name, alone[name]), error(name, found)])
-        errors.loc[name] = pairs[:, 0]
-        chosen[name] = found if (pairs[1] < TOGETHER * pairs[0]).all() else alone[name]
-    return alone, chosen, errors
+        errors[i] = pairs[:, 0]
+        together |= {name: found} if (pairs[1] < TOGETHER * pairs[0]).all() else {}
+    return alone, together, errors
 
 
 def held_out_errors(completion, new_rows) -> tuple[float, float]:
@@ -89,8 +91,15 @@ class ShareGroup:
             evidence = ScaleEvidence()
             evidence.add(values)
             scale, _ = evidence.scale()
-            off = abs(usual / WHOLE.get(scale, usual) - 1)
+            off = abs(usual / WHOLE.get(scale, np.inf) - 1)
             scale = "count" if off > MOST_OFF else scale
+            may_be_shares = (values % 1 > 0).any() and not (values > WHOLE["percent"]).any()
+            if scale == "count" and usual > 0 and may_be_shares:
+                warn_user(
+                    f"Rows of {listed(map(repr, self.labels), 3)} sum to about {usual:.3g}, not "
+                    "to 1 or 100, so these are taken as counts, and missing ones keep the ratios "
+                    "of their row; give scale='count' if they are, correct them if they are not."
+                )
         return replace(self, scale=scale, usual=usual if usual > 0 else 1.0)
 
     def values(self, frame) -> Array:
@@ -234,16 +243,17 @@ def complete_groups(
     def error(name, found):
         return held_out_errors(found[0].completion, found[0].new_rows)
 
-    _, chosen, errors = learn_in_chain(list(files), fit, fill, error)
+    first, better, errors = learn_in_chain(list(files), fit, fill, error)
+    chosen = (first | better).items()
     done, source = [], files[next(iter(files))].path
     with TemporaryDirectory() as folder:
         between = [Path(folder, f"{i}-{source.name}") for i in range(1, len(files))]
-        for out, (name, (learned, filled)) in zip([*between, path], chosen.items(), strict=True):
+        each = zip([*between, path], chosen, errors.tolist(), strict=True)
+        for out, (name, (learned, filled)), (alone, together) in each:
             file = _FilledFile(source, files[name].labels, files[name].options)
             how = {"scale": learned.scale, "holes": learned.holes, "normalize": normalize}
             about = file.with_features(filled), learned.model, out, filling
             written = complete_table(*about, **how, overwrite=overwrite and out is path)
-            alone, together = errors.loc[name]
             done.append(CompletedGroup(name, learned, written, alone, together, bool(filled)))
             source = out
     return done

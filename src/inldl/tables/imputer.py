@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from inldl.methods.registry import with_ratios
 from inldl.randomness import seed_from
-from inldl.rows.checks import check_choice, unmask
+from inldl.rows.checks import check_choice, label_names, unmask
 from inldl.rows.inputs import note_columns
 from inldl.tables import audit
 from inldl.tables.columns import as_frame
@@ -34,7 +34,9 @@ Array = np.ndarray
 
 
 class SharesImputer(TransformerMixin, BaseEstimator):
-    """Fill in missing shares inside of a scikit-learn pipeline.
+    """Fill in missing shares inside a scikit-learn pipeline.
+
+    Guide: :doc:`/pipelines`.
 
     The columns of a table that hold shares are named, and learned from all its other columns:
     numbers, text, dates, and holes in these. Known shares stay as they are, missing ones are
@@ -55,15 +57,24 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         What rows of shares sum to: 1, 100, or a number of their own. Detected in the fit.
     features : list or str, default=None
         The columns to learn from, in place of all others.
-    method, cross_fit, n_jobs, error
-        As in :class:`inldl.TableModel`.
-    unit, time, place
-        As in the `fit` of :class:`inldl.TableModel`.
+    method : str or estimator, default="auto"
+        A name as in ``inldl methods``, or an estimator of label distributions, which is cloned.
+    cross_fit : int or None, default=5
+        Fits without a part of the rows, which tell errors; "auto" needs none.
+    error : {"shares", "ratios"}, default="shares"
+        Whether errors of shares are to be small, or of ratios, where small shares count as much.
+    unit, time : str or list of str, default=None
+        The columns that name what has several rows, such as a country, and their times; "none"
+        turns off that they are looked for. As in the `fit` of :class:`inldl.TableModel`.
+    place : str or list of str, default=None
+        The columns with the latitude and the longitude of rows; "none" leaves them out.
     add_indicator : bool, default=False
         Add a column ``missingindicator_<name>`` for each column of shares with holes in the fit: 1
         where a share was missing, else 0.
     random_state : int, RandomState instance or None, default=0
         For methods that draw random numbers.
+    n_jobs : int or None, default=None
+        Threads, for methods that can use them; None is 1, -1 all cores.
 
     Attributes
     ----------
@@ -73,11 +84,15 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         The model that fills each group.
     first_models_ : dict of str to TableModel
         The model of each group that does not use the others.
+    together_ : dict of str to TableModel
+        The model of each group that uses the others, where that makes errors clearly smaller.
     errors_ : DataFrame of shape (n_groups, 2)
         The root mean squared error at hidden shares, of 1, of a model "alone" and "together" with
         the other groups; NaN where there is one group.
-    feature_names_in_, n_features_in_
-        The columns of the fit.
+    feature_names_in_ : ndarray of str
+        The columns of the fit, if they have names.
+    n_features_in_ : int
+        How many there are.
 
     Examples
     --------
@@ -92,6 +107,8 @@ class SharesImputer(TransformerMixin, BaseEstimator):
     2   40    A  0.4  0.6
     3   50    B  0.7  0.3
     """
+
+    _made_of = ("first_models_", "together_")  # models, which files hold
 
     def __init__(
         self, shares=None, *, total=None, scale="auto", features=None,
@@ -134,7 +151,7 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         _, frame = self._framed(X, fit=True)
         self.groups_ = {name: group.settled(frame) for name, group in self._groups().items()}
         known = {name: g.known(frame) for name, g in self.groups_.items()}
-        every = [name for group in self.groups_.values() for name in group.labels]
+        every = self.label_names_
         self.with_holes_ = [n for n in every if np.isnan(numbers_of(frame, n)).any()]
         seed = self.random_state
         seed = int(seed) if isinstance(seed, Integral) else seed_from(seed)
@@ -152,8 +169,23 @@ class SharesImputer(TransformerMixin, BaseEstimator):
             return held_out_errors(audit.measure_completion(model), new_rows)
 
         learned = learn_in_chain(list(known), fit, fill, error)
-        self.first_models_, self.models_, self.errors_ = learned
+        self.first_models_, self.together_, self.group_errors_ = learned
         return self
+
+    @property
+    def models_(self) -> dict[str, TableModel]:
+        """The model that fills each group."""
+        return self.first_models_ | self.together_
+
+    @property
+    def errors_(self) -> pd.DataFrame:
+        """The errors of groups alone and together."""
+        return pd.DataFrame(self.group_errors_, [*self.groups_], ["alone", "together"])
+
+    @property
+    def label_names_(self) -> Array:
+        """The columns of all groups."""
+        return np.array([n for group in self.groups_.values() for n in group.labels], object)
 
     def _fit_group(self, frame, name, known, others, sample_weight, groups, seed):
         """Return a model of a group; `others` are the filled shares of other groups."""
@@ -187,7 +219,7 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         ----------
         X : frame or array of shape (n_samples, n_columns)
             The columns of the fit. Where shares are named, those of a frame in any order; other
-            columns are left out.
+            columns are left out, and what `features` leaves out may be absent.
 
         Returns
         -------
@@ -198,16 +230,15 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X, frame = self._framed(X)
         known = {name: group.known(frame) for name, group in self.groups_.items()}
-        models, first = self.first_models_, {}
-        for name in known:
-            first[name] = self._completed(frame, name, models[name], known[name][1])
+        models = self.first_models_.items()
+        first = {n: self._completed(frame, n, model, known[n][1]) for n, model in models}
         out: dict[str, Array] = {}
         for name, group in self.groups_.items():
             values, y, whole = known[name]
-            completed, model = first[name], self.models_[name]
-            if model is not models[name]:
+            completed = first[name]
+            if name in self.together_:
                 others = {other: first[other] for other in first if other != name}
-                completed = self._completed(frame, name, model, y, others)
+                completed = self._completed(frame, name, self.together_[name], y, others)
             out |= zip(group.labels, group.filled(values, completed, whole).T, strict=True)
         return self._put(X, frame, out)
 
@@ -239,10 +270,10 @@ class SharesImputer(TransformerMixin, BaseEstimator):
 
     def _framed(self, X, fit=False):
         """Return a table, and the same as a frame of pandas with the column names of the fit."""
-        if hasattr(X, "column_names") and hasattr(X, "to_pandas"):  # of pyarrow
-            X = X.to_pandas()
-        if hasattr(X, "columns"):
-            X = X if fit or not self.by_name_ else self._in_order(X)
+        by_name, columns = not fit and self.by_name_ and hasattr(X, "columns"), None
+        if by_name:
+            X, columns = self._in_order(X)
+        elif hasattr(X, "columns"):
             note_columns(self, X, reset=fit)
         else:
             kind = "numeric" if self.shares is None else None
@@ -251,17 +282,27 @@ class SharesImputer(TransformerMixin, BaseEstimator):
         frame = as_frame(X)
         frame.index = pd.RangeIndex(len(frame))
         self.columns_ = list(frame) if fit else self.columns_
-        frame.columns = pd.Index(self.columns_, dtype=object)
+        frame.columns = pd.Index(columns or self.columns_, dtype=object)
         return X, frame
 
     def _in_order(self, X):
-        """Return the columns of the fit, in its order."""
-        if lacking := [name for name in self.columns_ if name not in X.columns]:
+        """Return the columns of the fit, in its order, and their names.
+
+        Those that are not used may be absent, unless the names of the output are set.
+        """
+        given = label_names(X)
+        given = () if given is None else set(given)
+        totals = [group.total for group in self.groups_.values()]
+        needed = {*self.features_, *self.label_names_, *totals}
+        if _get_output_config("transform", self)["dense"] != "default":
+            needed = {*self.columns_}
+        if lacking := [n for n in self.columns_ if n in needed and n not in given]:
             raise ValueError(
                 f"The table lacks {listed(map(repr, lacking), 5)}, which the imputer was fitted "
                 "to; give a table with all its columns."
             )
-        return X[self.columns_]
+        names = [name for name in self.columns_ if name in given]
+        return (X.select(names) if hasattr(type(X), "select") else X[names]), names
 
     def _groups(self):
         """Return the groups of shares, and note the features."""
@@ -289,18 +330,19 @@ class SharesImputer(TransformerMixin, BaseEstimator):
 
     def _put(self, X, frame, filled):
         """Return a table with filled columns, and columns of marks on the right."""
-        names = self.get_feature_names_out()[len(self.columns_) :]
+        columns, names = list(frame), self.get_feature_names_out()[len(self.columns_) :]
         holes = zip(names, self.with_holes_, strict=False)
         marks = {name: np.isnan(numbers_of(frame, column)) * 1.0 for name, column in holes}
         is_frame = hasattr(X, "columns")
-        if is_frame and not hasattr(X, "index"):  # of polars
+        if is_frame and not hasattr(X, "index"):  # of polars or pyarrow
             if _get_output_config("transform", self)["dense"] == "default":
-                own = zip(X.columns, self.columns_, strict=True)
-                return type(X)({name: filled.get(n, X[name]) for name, n in own} | marks)
+                own = zip(label_names(X), columns, strict=True)
+                cells = {name: filled.get(n, X[name]) for name, n in own} | marks
+                return getattr(X, "from_pydict", type(X))(cells)
             X = frame
         out = X.copy(deep=False) if is_frame else frame
         for name, values in filled.items():
-            at = self.columns_.index(name)
+            at = columns.index(name)
             kind = out.dtypes.iloc[at]
             kind = kind if getattr(kind, "kind", "") == "f" else np.float64
             out.isetitem(at, pd.Series(values, out.index).astype(kind))

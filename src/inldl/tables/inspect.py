@@ -9,7 +9,7 @@ from inldl.rows.checks import check_2d, check_choice, is_off, names_or_numbers, 
 from inldl.rows.holes import find_holes
 from inldl.rows.inputs import check_rows
 from inldl.tables import findings
-from inldl.tables.assumptions import sentences_on_zeros
+from inldl.tables.assumptions import FORGOTTEN, sentences_on_zeros
 from inldl.tables.columns import as_frame
 from inldl.tables.columns.dates import ORDERS
 from inldl.tables.features import describe_features, find_copies, find_dependence
@@ -23,6 +23,7 @@ LEAST_CORRELATED = 1000  # rows, whatever the number of features
 CORRELATED_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
 HIDDEN_MEAN_ROWS = 200_000  # for the means of hidden degrees
 PATTERNS = 10
+_DOUBTED = ("negative", "large", "sum exceeded", "other sum")  # kinds of problems
 EXAMPLE_ROWS = 5  # rows that are named of those with a problem
 
 
@@ -120,6 +121,7 @@ def inspect_table(
     upper=None,
     dates="auto",
     places=None,
+    doubts=(),
 ) -> Inspection:
     """Look at a table: how much is missing, whether at random, and what cannot be right.
 
@@ -145,6 +147,8 @@ def inspect_table(
     places : Places, optional
         The units and times of the rows, as ``Places.of(X)`` finds them: size is not blamed for
         holes that these explain.
+    doubts : sequence of str
+        Sentences on numbers that cannot be right, which explain wrong sums.
 
     Returns
     -------
@@ -166,7 +170,7 @@ def inspect_table(
     labels, degrees = list(names_or_numbers(y)), _degrees(X, y)
     whole, holes = whole_of(scale), np.isnan(degrees)
     bounds = [np.full(holes.shape, np.nan) if b is None else np.asarray(b) for b in (lower, upper)]
-    problems, valid = _problems(degrees, bounds, where or "Row {}".format, whole)
+    problems, valid = _problems(degrees, bounds, where or "Row {}".format, whole, doubts)
     bounded = holes & ~np.isnan(bounds).all(axis=0)
     middle = (_filled(bounds[0], 0) + _filled(bounds[1], 1)) / 2
     possible = np.where(bounded, middle, degrees)[valid]  # bounds say why a degree is missing
@@ -200,7 +204,7 @@ def inspect_table(
     zeros = results["size"].answer == "zeros"
     sentences = [] if zeros else sentences_on_holes(lying, possible, labels, places)
     found = findings.list_findings(results, sentences, totals=not untestable)
-    return Inspection(**results, findings=found)
+    return Inspection(**results, findings=[*doubts, *found])
 
 
 def inspect_file(file, options=None, **keywords) -> tuple[Inspection, Table, list[str]]:
@@ -217,10 +221,11 @@ def inspect_file(file, options=None, **keywords) -> tuple[Inspection, Table, lis
     how = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
     lower, upper = (np.where(read.known.bounded, end, np.nan) for end in read.known.box)
     how |= {"lower": lower, "upper": upper, "dates": options.dates}
+    how["doubts"] = read.doubts
     columns = pd.concat([read.ids, read.features], axis=1)
     places = how["places"] = Places.of(columns, options.unit, options.time, options.dates)
     found = inspect_table(read.features, read.degrees, file.source.where, **how)
-    if file.options.zeros == "true" and read.scale != "count":
+    if file.options.zeros == "true" and read.scale != "count" and not read.doubts:
         rounded = sentences_on_zeros(read.y, read.labels, whole_of(read.scale))
         found = replace(found, findings=[*found.findings, *rounded])
     notes = [*read.notes, *([] if places is None else places.structure.notes)]
@@ -257,11 +262,11 @@ def _degrees(X, y):
     return degrees
 
 
-def _problems(y, bounds, where, whole):
+def _problems(y, bounds, where, whole, doubts):
     """Return the problems that rows have, worst first, and which rows have no severe one.
 
     A row counts for its first problem only. `where` turns the number of a row into words, and
-    `whole` is what rows sum to in the units of the table.
+    `whole` is what rows sum to in the units of the table. `doubts` say what to do about them.
     """
     valid, free, problems = np.ones(len(y), bool), np.ones(len(y), bool), []
     for kind, what, advice, rows, name, numbers in _checks(y, *bounds, f"{whole:g}"):
@@ -270,6 +275,7 @@ def _problems(y, bounds, where, whole):
             severe, first = kind != "empty", np.flatnonzero(rows)[:EXAMPLE_ROWS].tolist()
             shown = (f" ({name} {whole * numbers[i]:.6g})" if name else "" for i in first)
             examples = tuple(f"{where(i)}{number}" for i, number in zip(first, shown, strict=True))
+            advice = "see above" if doubts and kind in _DOUBTED else advice
             problems.append(RowProblem(kind, what, advice, severe, int(rows.sum()), examples))
             free &= ~rows
             valid &= ~(rows & severe)
@@ -293,6 +299,8 @@ def _checks(y, low, high, whole):
     yield "zeros", "nothing but zeros", nothing, complete & (largest == 0), "", sums
     off = complete & is_off(np.abs(sums - 1), y)
     accept = "correct the numbers, or accept such sums: --normalize, in Python normalize=True"
+    if (off & (sums < 1)).sum() > complete.sum() / 2:
+        accept = f"{FORGOTTEN}{accept}"
     yield "other sum", f"a sum other than {whole}", accept, off, "sum", sums
     nothing = "such a row can be predicted, but little is learned from it"
     yield "empty", "no known share", nothing, holes.all(axis=1), "", sums

@@ -101,10 +101,11 @@ def questions(file, unseen=0, *, zeros=False) -> list[str]:
     """Return sentences that ask what signs stand for, of those that no mark names.
 
     No known count lies between 1 and `unseen`, which is 0 if that is not known. With `zeros`, only
-    what is read as 0 is told.
+    what is read as 0 is told, and which numbers have a label.
     """
     if zeros:
-        return [note for note in _notes_on_flags(_seen(file)) if " as 0" in note]
+        as_zero = [note for note in _notes_on_flags(_seen(file)) if " as 0" in note]
+        return [*as_zero, *getattr(file.source, "asked", ())]
     na, seen = [word.lower() for word in file.format.na], _seen(file).most_common()
     sizes = {sign: n for (sign, meaning), n in seen if not meaning and sign.lower() not in na}
     asked = [(sign, "0", "") for sign in sizes if sign in DASH_SIGNS]

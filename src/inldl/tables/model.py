@@ -20,15 +20,7 @@ from inldl.methods.base import DistributionEstimator, check_shape
 from inldl.methods.baselines import ConstantLDL
 from inldl.methods.registry import make_method
 from inldl.methods.vote_weights import checked_votes, weights_by_votes
-from inldl.rows.checks import (
-    as_degrees,
-    check_choice,
-    check_fillable,
-    check_number,
-    check_ratios,
-    framed,
-    names_or_numbers,
-)
+from inldl.rows import checks
 from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import group_numbers
 from inldl.rows.partial import PartialRows
@@ -37,13 +29,15 @@ from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.filled_rows import PredictedRows, RowsToFill
 from inldl.tables.panel_rows import MOST_HELD_OUT, WithPanel
 from inldl.tables.table_rows import TrainingRows
-from inldl.uncertainty.heldout import fit_weighted, predict_held_out
+from inldl.uncertainty.heldout import fit_weighted
 
 FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no others
 
 
 class TableModel(WithPanel):
-    """A method of the library for tables with numbers, text and holes in their features.
+    """Learn shares from a table whose other columns may hold numbers, text, dates and empty cells.
+
+    Guide: :doc:`/predict_new_rows`.
 
     Parameters
     ----------
@@ -141,7 +135,7 @@ class TableModel(WithPanel):
         limits = {"lower": lower, "upper": upper, "sums": sums}
         training = TrainingRows.of(X, y, sample_weight, limits, votes=votes, fold_groups=groups)
         training = self._place_named(X, training, unit, time, place)
-        self.fit_prepared(self.prepare(training, names_or_numbers(y)))
+        self.fit_prepared(self.prepare(training, checks.names_or_numbers(y)))
         return self
 
     def prepare(self, training, labels, dates="auto", codes=True) -> TrainingRows:
@@ -158,21 +152,20 @@ class TableModel(WithPanel):
         dates, codes
             As in `FeatureEncoder` and its `fit`.
         """
-        check_choice("error", self.error, ERRORS)
+        checks.check_choice("error", self.error, ERRORS)
         if self.cross_fit is not None:
-            check_number("cross_fit", self.cross_fit, low=2, integer=True)
+            checks.check_number("cross_fit", self.cross_fit, low=2, integer=True)
         for name in ("encoder_", "estimator_"):
             self.__dict__.pop(name, None)
         method = self._make_method()  # refuses an unknown one before any work
-        X, rows, n = training.features, table_rows.with_guesses(training.rows), len(training)
-        self.unseen_ = training.rows.holes.all(axis=0)
+        X, rows, n = training.features, training.rows, len(training)
+        self.unseen_ = np.isnan(rows.forced()).all(axis=0) & ~rows.limited.any(axis=0)
         if n == 1:
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
-        self.label_names_ = np.asarray(labels, dtype=object)
-        self.n_labels_ = len(self.label_names_)
+        self.label_names_, self.n_labels_ = np.asarray(labels, dtype=object), len(labels)
         degrees = None if self.known == "ratios" else training.degrees_alone
-        told = {"degrees": degrees, "sample_weight": rows.weight, "codes": codes}
-        self.encoder_ = FeatureEncoder(dates=dates).fit(X, **told)
+        self.encoder_ = FeatureEncoder(dates=dates)
+        features, keys = self.encoder_.fit_matrix(X, degrees, rows.weight, codes=codes)
         columns = () if training.reader is None else training.reader.columns
         names = list(dict.fromkeys([*self.encoder_.feature_names_in_, *columns]))
         self.feature_names_in_, self.n_features_in_ = np.array(names, object), len(names)
@@ -183,13 +176,14 @@ class TableModel(WithPanel):
         self.estimator_ = method
         self._refuse_limits(rows if rows.constrained else None)
         if self.known == "ratios":
-            check_ratios(rows.y)
+            checks.check_ratios(rows.y)
+            table_rows.refuse_unseen(rows, labels)
         self.means_ = table_rows.means_of_labels(rows, ratios=self.known == "ratios")
         groups, votes = training.fold_groups, training.votes
         return replace(
             training,
-            features=self.encoder_.matrix(X),
-            rows=rows,
+            features=features,
+            keys=keys,
             fold_groups=None if groups is None else group_numbers(groups, n),
             votes=None if votes is None else checked_votes(votes, n),
         )
@@ -221,41 +215,38 @@ class TableModel(WithPanel):
         degrees, bounded = self._learned_from(rows.y, rows.y), rows
         if divisors is not None:
             degrees, bounded = degrees * divisors[:, None], None
-        about = held_out.fold_groups, divisors is not None, bounded
+        about = held_out.fold_groups, divisors is not None, bounded, held_out.keys
         self._keep_errors(held_out.features, degrees, *about)
         return held_out
 
     def _fit_method(self, training):
         """Fit the method; return which rows have predictions that were made without them."""
-        rows = self._fit_estimator(training)
+        self._fit_estimator(training)
         own = getattr(self.estimator_, "held_out_", None)
         numbers = getattr(self.estimator_, "held_out_rows_", None)  # of very many rows it has some
         if training.fold_groups is not None and not has_fit_parameter(self.estimator_, "groups"):
             own = numbers = None
-        at = evenly_spaced(len(rows) if numbers is None else len(numbers), MOST_HELD_OUT)
+        at = evenly_spaced(len(training) if numbers is None else len(numbers), MOST_HELD_OUT)
         if own is None and self.cross_fit is not None:
-            self.held_out_ = self._cross_fit(training.take(at), self.cross_fit)
-        else:
-            self.held_out_ = None if own is None else own[at]
+            own = training.take(at).cross_fit(self.estimator_, self.cross_fit)
+        elif own is not None:
+            own = own[at]
+        self.held_out_ = self._with_means(own)
         return at if numbers is None else numbers[at]
 
     def _fit_estimator(self, training):
-        """Fit the method; return the rows."""
-        rows, method, known = training.rows, clone(self.estimator_), {}
+        """Fit the method."""
+        rows, method, known = table_rows.with_guesses(training.rows), clone(self.estimator_), {}
         if has_fit_parameter(method, "lower"):
             known = rows.arguments() | {"groups": training.fold_groups}
         self.estimator_ = fit_weighted(method, training.features, rows.y, rows.weight, **known)
-        return rows
-
-    def _cross_fit(self, training, n_folds):
-        about = training.rows.y, n_folds, training.fold_groups, training.rows.weight
-        return predict_held_out(clone(self.estimator_), training.features, *about)
 
     def _weights_by_votes(self, training):
         """Return the weights of rows by their votes, from held-out errors of a first fit."""
         at, weight = self._fit_method(training), training.rows.weight
-        own, taken = self.held_out_, training.take(at)
-        predicted = self._cross_fit(taken, FOLDS) if own is None else own
+        predicted = self.held_out_
+        if predicted is None:
+            predicted = training.take(at).cross_fit(self.estimator_, FOLDS)
         own = weights_by_votes(training.rows.y[at], predicted, training.votes, at)
         return own if weight is None else own * weight
 
@@ -278,8 +269,8 @@ class TableModel(WithPanel):
             ) from error
 
     def _example_row(self):  # a hole is what every column can have
-        row = np.full((1, self.n_features_in_), np.nan)
-        return pd.DataFrame(row, columns=self.feature_names_in_) if self.panel_ else row
+        row = pd.DataFrame(np.nan, [0], self.feature_names_in_)
+        return row if self.panel_ else row.to_numpy()
 
     def _fault(self, degrees):
         self.encoder_.unfamiliar(self._example_row())
@@ -320,14 +311,14 @@ class TableModel(WithPanel):
         `known` has the degrees, bounds, and sums, as `TableFile.known` returns them.
         """
         check_is_fitted(self)
-        encoded, given = self._validated(X), as_degrees(known.y)
+        encoded, given = self._validated(X), checks.as_degrees(known.y)
         predicted = self.estimator_.predict(encoded)
         if self.panel_ is None:
             predicted = self._held_out_if_known(encoded, predicted)
         if self.known == "ratios":
             given = self._degrees_given(given, predicted)
         check_shape(given, predicted.shape)
-        check_fillable(given)
+        checks.check_fillable(given)
         self._refuse_limits(*known.arguments().values())
         rows = PartialRows.of(given, **known.arguments(), names=self.label_names_)
         if self.panel_ is not None:
@@ -335,7 +326,7 @@ class TableModel(WithPanel):
             rows = replace(rows, spread_features=far)
         elif self.held_out_sample_ is not None:
             rows = replace(rows, **self.held_out_sample_.side_information(encoded))
-        return RowsToFill(self, replace(rows, counts=known.counts), predicted)
+        return RowsToFill(self, replace(rows, counts=known.counts), self._with_means(predicted))
 
     def predict_rows(self, X) -> PredictedRows:
         """Return predictions of rows, with their columns encoded once for all that is asked."""
@@ -360,7 +351,7 @@ class TableModel(WithPanel):
         """
         check_is_fitted(self)
         degrees = self._predicted(X, self._validated(X))
-        return framed(X, degrees, list(self.label_names_))
+        return checks.framed(X, degrees, list(self.label_names_))
 
     def influence(self, X, y) -> pd.DataFrame:
         """Measure how much worse the labels are predicted when a column is shuffled.

@@ -42,8 +42,8 @@ FLAGS = {
 NOT_APPLICABLE = "z"
 _LETTERS = f"[{''.join(FLAGS)}]"
 _FLAG = re.compile(
-    rf"(.*[\d.%:…–—-]) ?({_LETTERS}{{1,2}}|[*†‡§#¹²³⁰⁴-⁹]+\)?|(?<= )\d\d?\)"
-    rf"|\((?:\w|\d\d)\)|\[\w{{1,4}}\])|()(\[{_LETTERS}\])|\((.*\d%?)(\))",
+    rf"(.*[\d.%:…–—-]) ?({_LETTERS}{{1,2}}|[*†‡§#¹²³⁰⁴-⁹⁽⁾]+\)?|(?<= )\d\d?\)"
+    rf"|\((?:\w|\d\d)\)|\[\w{{1,4}}(?: \d\d?)?\])|()(\[{_LETTERS}\])|[(\[](.*\d%?)([)\]])",
     re.IGNORECASE,
 )
 DECIMALS = 10  # of the numbers that are written, at most
@@ -127,13 +127,21 @@ def parse_cells(cells, signs, percent=False, marks=None) -> tuple[np.ndarray, np
 
 def _read_flag(cell, signs, percent, marks):
     """Return the number of a cell with a flag, the flag and its meaning; (None, "", None) else."""
-    rest, flag = split_flag(cell)
+    rest, flag, meaning = flag_of(cell, marks)
     hole = flag and is_hole(rest)
     number = np.nan if hole else parse_number(rest, signs, percent=percent) if flag else None
     if number is None:
         return None, "", None
     what = "number" if not hole else "0" if flag.strip("[]") == NOT_APPLICABLE else "missing"
-    return 0.0 if what == "0" else number, flag, marks.get(flag, what)
+    return 0.0 if what == "0" else number, flag, meaning or what
+
+
+def flag_of(cell, marks) -> tuple[str, str, Any]:
+    """Return a cell without its flag, the flag, which may be one of the marks, and its meaning."""
+    rest, flag = split_flag(cell)
+    if not flag and (flag := next(filter(cell.strip().lower().endswith, marks), "")):
+        rest = cell.strip()[: -len(flag)].rstrip()
+    return rest, flag, marks.get(flag) or marks.get(flag.strip("()[]"))
 
 
 def split_flag(cell: str) -> tuple[str, str]:
@@ -142,16 +150,27 @@ def split_flag(cell: str) -> tuple[str, str]:
     if found is None:
         return cell, ""
     rest, flag = (part for part in found.groups() if part is not None)
-    return rest.rstrip(), "()" if flag == ")" else flag.lower()
+    return rest.rstrip(), {")": "()", "]": "[]"}.get(flag, flag.lower())
 
 
 def parse_column(cells, signs, *, percent=False) -> np.ndarray | None:
     """Return the numbers of cells, NaN where one is missing; None if a cell is text."""
-    first = (parse_number(cell, signs, percent=percent) for cell in cells[:100])
-    if any(number is None for number in first):
-        return None
-    values, text, _ = parse_cells(cells, signs, percent=percent)
-    return None if len(text) else values
+    for some in (cells[:100], cells):
+        values, text, _ = parse_cells(some, signs, percent=percent)
+        if len(text):
+            return None
+    return values
+
+
+def read_flagged(cells, signs) -> tuple[np.ndarray | None, Counter]:
+    """Return the numbers of cells of which some, but less than half, have flags, and these."""
+    for some in (cells[:100], cells):
+        values, text, seen = parse_cells(some, signs, marks={})
+        flags = Counter({sign: n for sign, n in seen.items() if sign[1] in ("number", "missing")})
+        if len(text) or "0" in {meaning for _, meaning in seen}:
+            return None, Counter()
+    few = 0 < 2 * flags.total() < (~np.isnan(values)).sum()
+    return (values, flags) if few else (None, Counter())
 
 
 def as_words(na: str | Iterable | None) -> tuple[str, ...]:
@@ -364,14 +383,6 @@ _SIGNED = rf"({_DIGITS}(?:{_BLANK}%)?)"
 _BETWEEN = rf"(?:{_BLANK}[-\u2010-\u2015\u2212]{_BLANK}|[ \t\u00a0]+to[ \t\u00a0]+)"
 _BOUND = re.compile(rf"{_BLANK}(<=?|>=?|[≤⩽≥⩾]){_BLANK}{_SIGNED}{_BLANK}")
 _RANGE = re.compile(rf"{_BLANK}{_SIGNED}{_BETWEEN}{_SIGNED}{_BLANK}", re.IGNORECASE)
-_MONTH = "(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*"
-_DAY = re.compile(
-    rf"\s*(?:[0-9]{{1,2}}[-. ]+{_MONTH}|{_MONTH}[-. ]+[0-9]{{1,2}})\s*", re.IGNORECASE
-)
-MADE_DATE = (
-    "a date, which spreadsheets make of cells such as 1-9; format the column as text, and write "
-    "the cell again."
-)
 _PLAIN_SIGNS = {"≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">="}
 
 
@@ -386,8 +397,3 @@ def written_bounds(cell: str) -> tuple[str, ...]:
         return _PLAIN_SIGNS.get(one[1], one[1]), one[2]
     two = _RANGE.fullmatch(cell)
     return ("-", *two.groups()) if two else ()
-
-
-def looks_like_date(cell: str) -> bool:
-    """Return whether a cell is a day and a month, which may once have been 1-9."""
-    return len(cell) <= _WIDEST and _DAY.fullmatch(cell) is not None

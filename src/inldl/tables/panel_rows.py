@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,17 +23,18 @@ from inldl.tables.columns import as_frame
 from inldl.tables.filled_rows import widened
 from inldl.tables.positions import PanelReader
 from inldl.tables.structure import NONE
+from inldl.tables.table_rows import with_guesses
 from inldl.text import listed
 from inldl.uncertainty.conformal import beyond_spells
 from inldl.uncertainty.heldout import (
     HeldOutSample,
     degree_keys,
+    find_keys,
     fit_weighted,
-    predict_held_out,
     row_keys,
     with_every_label,
 )
-from inldl.uncertainty.spells import LAST_TIMES
+from inldl.uncertainty.hiding import LAST_TIMES
 
 Array = np.ndarray
 MOST_HELD_OUT = 20_000  # held out to judge a model: more would not move its error noticeably
@@ -82,8 +83,11 @@ class WithPanel(IntervalMixin, DistributionEstimator):
 
     def _fit_panel(self, training, n_folds):
         """Learn from the rows of a panel; return those that were held out."""
-        self.panel_ = PanelRows.fit(training, self.estimator_, n_folds)
-        last = self.panel_.last
+        rows = replace(training, rows=with_guesses(training.rows))
+        self.panel_ = PanelRows.fit(rows, self.estimator_, n_folds)
+        unseen, last = training.rows.holes.all(axis=0), self.panel_.last
+        for kept in filter(None, (last, self.panel_.sample, self.panel_.new_units)):
+            kept.forget(unseen)
         last = last if last.hidden is None else last.take(last.hidden.any(axis=1))
         self.held_out_sample_ = last
         held_out = training.take(last.keys.astype(int))
@@ -93,9 +97,17 @@ class WithPanel(IntervalMixin, DistributionEstimator):
     def _predicted(self, X, encoded):
         """Return predictions of rows of encoded features, and of their units and times."""
         predicted = np.asarray(self.estimator_.predict(encoded))
-        if self.panel_ is None:
+        if self.panel_ is not None:
+            predicted = self.panel_.predict(self._framed(X), predicted)
+        return self._with_means(predicted)
+
+    def _with_means(self, predicted):
+        """Return predictions with the mean of the guesses for a label that nobody recorded."""
+        unseen = getattr(self, "unseen_", None)
+        if predicted is None or unseen is None or not unseen.any():
             return predicted
-        return self.panel_.predict(self._framed(X), predicted)
+        means = np.broadcast_to(np.where(unseen, self.means_, np.nan), predicted.shape)
+        return fill_in_proportion(means, predicted)
 
     def _unfamiliar(self, X, cells):
         """Return which rows have numbers, text, units and times unlike those of the fit."""
@@ -144,9 +156,9 @@ class WithPanel(IntervalMixin, DistributionEstimator):
     def _fill_with_intervals(self, rows, predicted, coverage, joint=False):
         found = super()._fill_with_intervals(rows, predicted, coverage, joint)
         unseen, largest = getattr(self, "unseen_", None), self._completer().top_k_ is not None
-        if largest and unseen is not None and unseen.any():  # only the largest are recorded
-            return found[0], *widened(rows, unseen, *found)
-        return found
+        if unseen is None or not unseen.any():
+            return found
+        return found[0], *widened(rows, unseen, *found, only_largest=largest)
 
     def _intervals(self, X, predicted, coverage):
         if self.panel_ is None:
@@ -268,12 +280,11 @@ class PanelRows:
         Rows of the fit are recognised by their unit, time, features and holes; one whose holes are
         others now is a new row in its place.
         """
-        panel, (predicted, far) = self._read(X), self._learned()
+        panel, (predicted, far) = self._read(X), self._learned
         places = _places(panel, encoded)
         keys, known = (p + _hole_keys(d) for p, d in ((places, y), (self.places, self.degrees)))
-        order = np.argsort(known, kind="stable")
-        at = order[np.searchsorted(known, keys, sorter=order).clip(max=len(order) - 1)]
-        predicted, far, new = predicted[at], far[at], np.flatnonzero(known[at] != keys)
+        at, same = find_keys(known, keys)
+        predicted, far, new = predicted[at], far[at], np.flatnonzero(~same)
         if len(new):
             others, model = panel.take(new), self._model(self.weights)
             if self.time is not None:
@@ -288,16 +299,14 @@ class PanelRows:
         """Return what features tell of rows; of those of the fit, without their degrees."""
         if self.told is None:
             return None
-        order = np.argsort(self.places, kind="stable")
-        at = order[np.searchsorted(self.places, places, sorter=order).clip(max=len(order) - 1)]
-        return np.where((self.places[at] == places)[:, None], self.told[at], told[rows])
+        at, same = find_keys(self.places, places)
+        return np.where(same[:, None], self.told[at], told[rows])
 
+    @cached_property
     def _learned(self) -> tuple[Array, Array]:
-        """Return predictions of the rows of the fit, and how far their holes are."""
-        if "_kept" not in vars(self):
-            model = self._model(self.weights)
-            self._kept = model.predict_own(), far_from_known(model.panel, np.isnan(self.degrees))
-        return self._kept
+        """Predictions of the rows of the fit, and how far their holes are."""
+        model = self._model(self.weights)
+        return model.predict_own(), far_from_known(model.panel, np.isnan(self.degrees))
 
 
 def _places(panel, encoded):
@@ -312,38 +321,34 @@ def _hole_keys(y):
 
 def _told(training, estimator, n_folds):
     """Return predictions of rows; of as many as possible, without their degrees."""
-    features, y, weight = training.features, training.rows.y, training.rows.weight
     own, rows = getattr(estimator, "held_out_", None), getattr(estimator, "held_out_rows_", None)
     if own is None:
-        rows = evenly_spaced(len(y), MOST_HELD_OUT)
-        about = n_folds, None, None if weight is None else weight[rows]
-        own = predict_held_out(clone(estimator), features[rows], y[rows], *about)
-    if rows is None or len(rows) == len(y):
+        rows = evenly_spaced(len(training), MOST_HELD_OUT)
+        own = training.take(rows).cross_fit(estimator, n_folds)
+    if rows is None or len(rows) == len(training):
         return np.asarray(own, dtype=np.float64)
-    told = np.asarray(estimator.predict(features), dtype=np.float64)
+    told = np.asarray(estimator.predict(training.features), dtype=np.float64)
     told[rows] = own
     return told
 
 
 def _tell(training, estimator, rows, left):
     """Return predictions of rows without their degrees, if only what is `left` is known."""
-    features, weight = training.features[rows], training.rows.weight
-    weight, left = None if weight is None else weight[rows], with_every_label(left)
+    some = training.take(rows)
+    known = replace(some.rows, y=with_every_label(left))
     if hasattr(estimator, "held_out_"):
-        own = fit_weighted(clone(estimator), features, left, weight).held_out_
+        own = fit_weighted(clone(estimator), some.features, known.y, known.weight).held_out_
         if own is not None and len(own) == len(rows):
             return np.asarray(own, dtype=np.float64)
-    return predict_held_out(clone(estimator), features, left, TOLD_FOLDS, None, weight)
+    return replace(some, rows=known).cross_fit(estimator, TOLD_FOLDS)
 
 
 def _without_units(training, estimator, n_folds):
     """Return some rows with predictions that were made without their units; None if it is one."""
-    panel, features, y = training.panel, training.features, training.rows.y
-    rows = some_rows(panel, y.shape[1])
-    together = None if n_folds is None else panel.take(rows).held_out_together(n_folds)
+    rows = some_rows(training.panel, training.rows.y.shape[1])
+    some = training.take(rows)
+    together = None if n_folds is None else some.panel.held_out_together(n_folds)
     if together is None:
         return None
-    weight = training.rows.weight
-    about = n_folds, together, None if weight is None else weight[rows]
-    held_out = predict_held_out(clone(estimator), features[rows], y[rows], *about)
-    return HeldOutSample(held_out, y[rows], rows.astype(np.uint64), together)
+    held_out = replace(some, fold_groups=together).cross_fit(estimator, n_folds)
+    return HeldOutSample(held_out, some.rows.y, rows.astype(np.uint64), together)

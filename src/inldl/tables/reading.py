@@ -14,6 +14,7 @@ from inldl.tables.assumptions import Rest, Zeros, giving_way, notes_on_largest
 from inldl.tables.columns import as_names
 from inldl.tables.formats import load_format, readable_twice, unpacked
 from inldl.tables.formats.long import Keys, LongTable, long_table_hint
+from inldl.tables.hints import ScaleEvidence, notes_on_features, notes_on_last_row
 from inldl.tables.marks import as_marks, notes_on_signs, questions
 from inldl.tables.numbers import as_words, check_signs
 from inldl.tables.options import SCALE_TITLES, ColumnOptions
@@ -31,7 +32,7 @@ from inldl.tables.selection import (
 from inldl.tables.shares import Degrees
 from inldl.tables.structure import NONE
 from inldl.tables.sums_over_rows import NO_TOTALS, SumsOverRows
-from inldl.tables.table import Piece, ScaleEvidence, Table
+from inldl.tables.table import Piece, Table
 from inldl.tables.table_rows import gather
 from inldl.tables.total_rows import find_total_rows
 
@@ -39,16 +40,16 @@ _SIGNED = "The shares are read as percentages: they have a percent sign."
 
 
 def read_table(path, labels, options=None, *, scale="auto", normalize=False, **keywords) -> Table:
-    r"""Read a table in which degrees may be missing.
+    r"""Read a table of shares from a file, with missing cells and cells such as ``<5``.
+
+    Guide: :doc:`/tables`.
 
     A degree is missing if its cell is empty or holds NA, n.a., NaN, null, None, ?, -, --, a long
-    dash, *, **, one to three dots, a colon, (s), (x), (d) or an error of a spreadsheet, in
-    capitals or not; `na` adds to these, and `mark` says what such signs stand for instead. All
-    columns other than the labels are features. A feature becomes float64 if its cells are numbers
-    or missing in this sense; any other stays text, in which only an empty cell is missing (NA may
-    be a word there). In a text file, and in cells of text, all degrees may have a percent sign.
-    Cells such as <5, <=5, >50, 1-9 and 5 to 10 give bounds of a missing degree, in the units of
-    the others; among whole counts <5 is at most 4.
+    dash, *, **, one to three dots, a colon, (s), (x), (d) or an error of a spreadsheet; `na` adds
+    to these, and `mark` says what such signs stand for instead. All columns other than the labels
+    are features: float64 if their cells are numbers or missing in this sense, else text, in which
+    only an empty cell is missing. Degrees may have percent signs. Cells such as <5, <=5, >50, 1-9
+    and 5 to 10 give bounds, in the units of the others; among whole counts <5 is at most 4.
 
     Parameters
     ----------
@@ -205,8 +206,7 @@ class TableFile:
     @staticmethod
     def _widened(source, long, decimal, thousands) -> LongTable:
         """Return a table with a row per thing, of one that has a row per thing and label."""
-        keys = Keys.of(long, source.names)
-        source.find_signs([keys.value], decimal, thousands)
+        source.find_signs([(keys := Keys.of(long, source.names)).value], decimal, thousands)
         wide = LongTable(source, keys)
         check_columns(wide.names)
         return wide
@@ -215,7 +215,8 @@ class TableFile:
         """Return the label columns; if there are none, say whether the table looks long."""
         check_named_once(labels, "a label", unused, "an id or a column to ignore")
         try:
-            return select_labels(self.source.names, labels, [*unused, *self.totals.columns])
+            others, least = [*unused, *self.totals.columns], 1 if self.options.other else 2
+            return select_labels(self.source.names, labels, others, least)
         except ValueError as error:
             hint = long_table_hint(self.source, labels) or getattr(self.source, "other_sheets", "")
             if hint:
@@ -256,7 +257,7 @@ class TableFile:
             problem = "only one row" if piece.size else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
             raise ValueError(f"{self.path} has {problem}; {needed}.")
-        notes = [*self.notes, *self._doubts(piece.values, check)]
+        notes = [*self.notes, *self._doubts(piece, self.place_of(rows), check)]
         notes += [] if self.over_rows is None else self.over_rows.notes()
         rounded = self.zeros.limits is not None
         if scale == "auto" and (self.format.percent or (rounded and not self.totals.given)):
@@ -267,22 +268,22 @@ class TableFile:
         shares = self._shares(opened, where, scale, **how, part=rounded)
         known = settle_largest(shares.known, giving_way(opened))
         notes += [*self.totals.notes(), *shares.notes, *notes_on_largest(opened)]
-        notes += notes_on_signs(self, [piece], shares.scale, opened.bounds)
-        notes += totals
+        notes += [*notes_on_signs(self, [piece], shares.scale, opened.bounds), *totals]
         votes = piece.votes(self.labels) if shares.scale == "count" else None
         named = {name: piece.features.pop(name) for name in self.ids}
         ids = pd.DataFrame(named, index=piece.features.index)
         return Table(
             self.labels, known, piece.features, shares.scale, notes, self, rows,
-            shares.divisors, votes, shares.totals, ids, sampled,
+            shares.divisors, votes, shares.totals, ids, sampled, shares.doubts,
         )  # fmt: skip
 
-    def _doubts(self, values, check):
-        """Return a sentence about a label that is a total, in a list, or refuse it."""
-        problem = refused_total(self.labels, values)
-        if check and problem is not None:
+    def _doubts(self, piece, place, check):
+        """Return sentences on a label that is a total, or refuse it, and on a note as last row."""
+        problem = refused_total(self.labels, piece.values)
+        if check and problem:
             raise ValueError(problem)
-        return [] if problem is None else [problem]
+        notes = notes_on_last_row(piece, place, "skip_rows" in self.source.layout)
+        return [*filter(None, [problem]), *notes, *notes_on_features(piece.features)]
 
     def _shares(self, piece, where, scale, *, normalize=False, check=True, part=False):
         self.totals.check_scale(scale, normalize, self.format.percent)
@@ -315,8 +316,8 @@ class TableFile:
 
     def whole_piece(self, features=()) -> Piece:
         """Return all rows as one piece, with some columns, as text."""
-        parts = [replace(p, raw=None) for p in self._plain_pieces(features, set(features))]
-        return Piece.joined(parts)
+        pieces = self._plain_pieces(features, set(features))
+        return Piece.joined([replace(piece, raw=None) for piece in pieces])
 
     def find_scale(self) -> tuple[str, str]:
         """Detect what the degrees are, from the label columns alone and a piece at a time.

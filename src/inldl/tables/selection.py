@@ -44,10 +44,10 @@ def split_names(wanted) -> list[str]:
     return [str(each).strip() for each in wanted or ()]
 
 
-def select_labels(columns, labels, others=()) -> list[str]:
+def select_labels(columns, labels, others=(), least=2) -> list[str]:
     """Return the label columns that `labels` names, without the `others`."""
     found = [name for name in named_by(columns, labels) if name not in others]
-    if len(found) < 2:
+    if len(found) < least:
         which = f"only {_shown(found[0])}" if found else "none"
         raise ValueError(
             f"No label columns found: a distribution needs at least two, and {which} is named; "

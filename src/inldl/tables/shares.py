@@ -4,28 +4,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from inldl.errors import DataError
 from inldl.rows.aggregates import Counts
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
-from inldl.tables.assumptions import (
-    FORGOTTEN,
-    NOTHING_KNOWN,
-    WITHOUT_TOTALS,
-    missing_count,
-    normalized_notes,
-    notes_on_unseen,
-    rounded_notes,
-)
+from inldl.tables import assumptions
 from inldl.tables.hints import (
+    ScaleEvidence,
     code_of_fractions,
     codes_for_missing,
     notes_on_codes,
+    rows_of_other_scale,
     say_missing,
-    two_scales,
+    say_mixed,
 )
-from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE, ScaleEvidence, span
+from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE, span
 from inldl.text import counted
 
+_CORRECT = "correct it, or leave the cell empty"
+_ROUNDED_COUNTS = 1e-4  # of a total: sums of large counts may miss it by so much
 ROUNDING = 1e-9  # what a computation may leave of 0
 _NORMALIZE = (
     ", or give normalize=True (--normalize on the command line) to divide each such row by its sum"
@@ -46,6 +43,7 @@ class Shares:
     # (n,) what rows were divided by because a user asked for it, if their sums vary
     divisors: np.ndarray | None = None
     totals: np.ndarray | None = None  # (n,) totals of counts that stand in the file
+    doubts: tuple[str, ...] = ()  # what would be refused: numbers that may mean missing, a mix
 
 
 class Degrees:
@@ -62,12 +60,12 @@ class Degrees:
         self.values, self.labels = piece.values, columns.labels
         self._piece, self._columns, self.where, self.check = piece, columns, where, check
         self._whole_numbers, self._hints = whole_numbers, hints or (lambda zeros=False: [])
-        self._divisors, self._totals = None, piece.totals
+        self._divisors, self._totals, self._doubts = None, piece.totals, list[str]()
 
     def shares(self, scale, *, normalize=False, part=False) -> Shares:
         """Return the degrees as fractions; a `part` of a table may lack a label altogether."""
         self._check_cells(part)
-        notes: list[str] = []
+        self._part, notes = part, list[str]()
         evidence = None
         if self._totals is not None:
             scale, (y, whole) = "count", self._shares_of_totals(notes)
@@ -80,12 +78,12 @@ class Degrees:
                 notes.append(note)
             if scale == "count":
                 if evidence is not None:
-                    self._refuse_codes(code_of_fractions(self.values) if self.check else [])
+                    self._refuse_codes(code_of_fractions(self.values))
                 y, whole = self._shares_of_counts(notes, evidence)
                 notes += [] if part else notes_on_codes(self.values, self.labels)
             else:
                 y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
-        notes += notes_on_unseen(self._unseen, y)
+        notes += assumptions.notes_on_unseen(self._unseen, y)
         known = self._constrained(y, whole, scale, notes)
         if self._totals is not None and known.holes.any():
             whole_numbers = known.constrained and self._whole_numbers()
@@ -93,7 +91,8 @@ class Degrees:
         if self._piece.bounds is not None:
             whole_numbers = scale == "count" and self._whole_numbers()
             notes.append(self._piece.bounds.note(WHOLE.get(scale, np.nan), whole_numbers))
-        return Shares(known, scale, notes, self._divisors, self._totals)
+        about = self._divisors, self._totals, tuple(self._doubts)
+        return Shares(known, scale, notes, *about)
 
     def _check_cells(self, part):
         """Refuse numbers that are no shares; rounding errors below 0 become 0."""
@@ -101,49 +100,54 @@ class Degrees:
         self._unseen = [self.labels[j] for j in np.flatnonzero(unseen)]
         if self._unseen and len(self._unseen) == len(self.labels):
             raise ValueError("No share is known; fill in some of them.")
-        self._refuse_degree(self.values < -ROUNDING, "is below 0", self._below_zero())
+        below = self.values < -ROUNDING
+        self._refuse_degree(below, "is below 0", *self._code_below_zero(self.values[below]))
         rounded = (self.values < 0) & (self.values >= -ROUNDING)
         if rounded.any():
             self.values = np.where(rounded, 0, self.values)
         self._refuse_degree(np.isinf(self.values), "is not finite")
 
-    def _refuse(self, bad, sentence, *facts):
-        """Refuse the first bad row, or the first bad cell.
+    def _refuse(self, bad, sentence, *facts, doubt=False):
+        """Refuse the first bad row, or the first bad cell; keep a `doubt` if nothing is refused.
 
         The sentence has in braces the `facts`, of which arrays are those of rows or cells;
         `place`, where it is; `columns`, the labels; and `number`, how many such rows there are.
         """
-        if self.check and bad.any():
+        if (self.check or doubt) and bad.any():
             at = tuple(np.argwhere(bad)[0].tolist())
             words = (fact[at] if isinstance(fact, np.ndarray) else fact for fact in facts)
-            column = f", column {self.labels[at[1]]!r}" if len(at) > 1 else ""
-            columns = (
-                f"columns {self.labels[0]!r} to {self.labels[-1]!r}" if self.labels else "none"
-            )
+            where, labels = self.where(at[0]), self.labels
+            label = labels[at[1]] if len(at) > 1 else None
+            columns = f"columns {labels[0]!r} to {labels[-1]!r}"
             number = counted(int(bad.sum()), "such row")
-            place = self.where(at[0]) + column
-            raise ValueError(sentence.format(*words, place=place, columns=columns, number=number))
+            place = where if label is None else f"{where}, column {label!r}"
+            problem = sentence.format(*words, place="", columns=columns, number=number)
+            problem = " ".join([problem, *(self._hints(zeros=True) if doubt else ())])
+            if not self.check:
+                self._doubts.append(f"{place}{problem}")
+                return
+            raise DataError(
+                "{place}{problem}", place=place, problem=problem, at=where, column=label
+            )
 
-    def _refuse_degree(self, bad, problem, advice="correct it, or leave the cell empty"):
-        self._refuse(bad, f"{{place}}: the share {{:g}} {problem}; {advice}.", self.values)
+    def _refuse_degree(self, bad, problem, advice=_CORRECT, doubt=False):
+        sentence = f"{{place}}: the share {{:g}} {problem}; {advice}."
+        self._refuse(bad, sentence, self.values, doubt=doubt)
 
-    def _below_zero(self):
-        """Return what to do about numbers below 0: one number in many cells may mean missing."""
-        found, counts = np.unique(self.values[self.values < -ROUNDING], return_counts=True)
+    def _code_below_zero(self, numbers):
+        """Return what to do about numbers below 0, if one in many cells may mean missing."""
+        found, counts = np.unique(numbers, return_counts=True)
         if len(found) != 1 or counts[0] < SEVERAL_ROWS:
-            return "correct it, or leave the cell empty"
-        return f"it is in {counts[0]:,} cells, so {say_missing(found)}"
+            return ()
+        return f"it is in {counts[0]:,} cells, so {say_missing(found)}", True
 
     def _refuse_codes(self, codes):
         """Refuse numbers that look as if they meant missing: rows do not sum up with them."""
-        cells = np.isin(self.values, codes)
+        cells, names = np.isin(self.values, codes), " and ".join(f"{c:.10g}" for c in codes)
         are, them = ("is", "it") if len(codes) == 1 else ("are", "them")
-        self._refuse(
-            cells,
-            f"{{place}}: {' and '.join(f'{code:.10g}' for code in codes)} {are} in "
-            f"{counted(int(cells.sum()), 'cell')}, and rows do not sum up with {them}; "
-            f"{say_missing(codes)}.",
-        )
+        number = counted(int(cells.sum()), "cell")
+        why = f"{are} in {number}, and rows do not sum up with {them}; {say_missing(codes)}."
+        self._refuse(cells, f"{{place}}: {names} {why}", doubt=True)
 
     def _refuse_zero_sums(self, sums):
         self._refuse(
@@ -166,18 +170,21 @@ class Degrees:
         counts = replace(self._piece, values=self.values).grouped_values(self.labels)
         holes = np.isnan(counts)
         if holes.any() and self._columns.unknown:
-            notes.append(WITHOUT_TOTALS.format(holes.any(axis=1).sum()))
+            notes.append(assumptions.WITHOUT_TOTALS.format(holes.any(axis=1).sum()))
         elif holes.any():
             hints = self._hints()
-            self._refuse(holes, missing_count(evidence) + " {}" * len(hints), *hints)
+            self._refuse(holes, assumptions.missing_count(evidence) + " {}" * len(hints), *hints)
             notes.append(
                 f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
                 "unknown, and the shares are those of the other counts."
             )
         sums = np.nansum(counts, axis=1)
-        bare = holes.all(axis=1) if self._columns.unknown else sums == 0
-        self._refuse(bare & holes.all(axis=1), NOTHING_KNOWN)
+        unknown = self._columns.unknown
+        bare = (sums == 0) & ~(holes.any(axis=1) & unknown)
+        self._refuse((bare | unknown) & holes.all(axis=1), assumptions.NOTHING_KNOWN)
         self._refuse_zero_sums(np.where(bare, sums, 1))
+        if unknown and self._piece.bounds is not None:
+            self._refuse(self._piece.bounds.given(), assumptions.BOUNDS_OF_COUNTS)
         sums = np.where(sums == 0, 1, sums)
         return self.values / sums[:, None], sums
 
@@ -194,13 +201,13 @@ class Degrees:
             self._refuse(bad, f"{{place}}: {{}} {problem}.", name, totals)
         totals = np.where(np.isnan(totals) | (totals <= 0), np.where(sums > 0, sums, 1), totals)
         gap = self._gap(totals, "count") * totals
-        if self.check:
-            self._refuse_codes(codes_for_missing(self.values, totals, gap))
+        self._refuse_codes(codes_for_missing(self.values, totals, gap))
+        gap = self._rounded_gap(sums, totals, gap, holes, notes)
         several = self._columns.each is not None and (~holes).sum() >= SEVERAL_ROWS
         if several and not np.ptp(sums[~holes]):
             gap = ROUNDING * totals  # rounded numbers would sum to several
         short = ~holes & (sums < totals - gap)
-        for bad, advice in ((sums > totals + gap, ""), (short, FORGOTTEN)):
+        for bad, advice in ((sums > totals + gap, ""), (short, assumptions.FORGOTTEN)):
             self._refuse(
                 bad,
                 "{place}: the counts ({columns}) sum to {:.10g}, but {} is {:.10g}; {}correct one "
@@ -218,6 +225,21 @@ class Degrees:
             return self._shares_of_counts(notes, None)
         rounded = ~holes | (sums > totals)  # what rounding leaves of a sum is no share
         return self.values / np.where(rounded & (sums > 0), sums, totals)[:, None], totals
+
+    def _rounded_gap(self, sums, totals, gap, holes, notes):
+        """Return by how much sums may miss the totals: a little where several large ones do."""
+        known = np.append(self.values[np.isfinite(self.values)], totals)
+        unit = next((each for each in (1000, 100, 10) if not (known % each).any()), 1)
+        off, most = np.abs(sums - totals), unit * (len(self.labels) + 1) / 2
+        near = (off > gap) & (off <= np.minimum(most, _ROUNDED_COUNTS * totals))
+        near &= ~holes | (sums > totals)
+        if near.sum() < (1 if self._part else SEVERAL_ROWS):
+            return gap
+        notes.append(
+            f"Rows whose counts miss their total, as rounded numbers do: {near.sum():,}, by at "
+            f"most {off[near].max():.10g}. They are divided by their sums for learning."
+        )
+        return np.where(near, off, gap)
 
     def _constrained(self, y, whole, scale, notes):
         """Return the rows with their bounds and sums, once these are checked."""
@@ -315,17 +337,17 @@ class Degrees:
                 self._refuse(bad, f"{{place}}: the bound {{:g}} {above}", bound)
 
     def _refuse_causes(self, wrong, sums, scale, normalize):
-        """Refuse codes that mean missing, and rows of another scale, where sums are wrong.
+        """Refuse rows of another scale, and codes that mean missing where sums are wrong.
 
         A user who asks to `normalize` knows that rows have other sums.
         """
         whole = WHOLE[scale]
-        gap = rounding_gap(self.values, whole) * whole
+        gap = rounding_gap(self.values, whole) * whole if wrong.any() else 0
         wrong = wrong & (np.abs(sums - whole) > gap)
-        if self.check and wrong.any():
-            mixed = "" if normalize else two_scales(sums, wrong, scale, self.where)
-            if mixed:
-                raise ValueError(mixed)
+        if not normalize and (wrong.any() or not self._part):
+            mixed = rows_of_other_scale(self.values, sums, wrong, scale)
+            self._refuse(mixed, f"{{place}}{say_mixed(int(mixed.sum()), scale)}", doubt=True)
+        if wrong.any() and not self._doubts:
             codes = codes_for_missing(self.values, whole, gap)
             self._refuse_codes([] if normalize and 0 in codes else codes)
 
@@ -338,16 +360,16 @@ class Degrees:
         complete = ~np.isnan(y).any(axis=1)
         off = complete & (np.abs(sums - 1) > tolerance)
         over = ~complete & (sums - 1 > tolerance)  # as `wrong_sums` has it, to the last bit
+        self._refuse_causes(off | over, sums * whole, scale, normalize)
         if not (off.any() or over.any()):
             return y
-        self._refuse_causes(off | over, sums * whole, scale, normalize)
         self._refuse_zero_sums(np.where(complete, sums, 1))
         advice = f"correct it, or {_if_no(scale)}"
         self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", advice)
         few = over & (sums <= 1 + MOST_ROUNDING)
         if normalize:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
-            notes += normalized_notes(off, few, f"{whole:g}")
+            notes += assumptions.normalized_notes(off, few, f"{whole:g}")
             divided = off | few
             loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
             if loose.any():
@@ -361,9 +383,9 @@ class Degrees:
             advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
             self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
             short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
-            advice = f"{FORGOTTEN if short else ''}correct them{_NORMALIZE}"
+            advice = f"{assumptions.FORGOTTEN if short else ''}correct them{_NORMALIZE}"
             self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
-            notes += rounded_notes(sums * whole, off & rounded, over & rounded)
+            notes += assumptions.rounded_notes(sums * whole, off & rounded, over & rounded)
             divided = (off | over) & rounded
         y[divided] /= sums[divided, None]
         return y

@@ -237,9 +237,8 @@ def _kind_of_time(cells):
     low, high, several = numbers[0], numbers[-1], len(numbers) >= FEWEST_TIMES
     if kind == "year":
         dense = several and len(numbers) >= REGULAR * (high - low)
-        return (
-            "year" if says(name, "year", "time") or (dense and 1800 <= low <= high <= 2100) else ""
-        )
+        usual = dense and 1800 <= low <= high <= 2100
+        return "year" if usual or says(name, "year", "time") else ""
     steady = several and says(name, "time") and len(np.unique(np.diff(numbers))) == 1
     counted = 0 <= low <= high < 100 and (says(name, "year") or steady)
     return kind or ("wave" if counted else "")
@@ -327,9 +326,7 @@ def unit_of_holes(features, holes) -> tuple[str, ...]:
         for missing in holes.T[holes.any(axis=0)]:
             lost = np.bincount(codes, missing)
             all_of_it = (lost == counts) & (counts >= FEWEST_TIMES)
-            explained = lost[all_of_it].sum() >= NEARLY_UNIQUE * max(
-                missing.sum(), FEWEST_IN_SERIES
-            )
-            if explained and ((lost == 0).sum() >= 2):
+            nearly_all = NEARLY_UNIQUE * max(missing.sum(), FEWEST_IN_SERIES)
+            if lost[all_of_it].sum() >= nearly_all and (lost == 0).sum() >= 2:
                 return (name,)
     return ()

@@ -214,12 +214,10 @@ def _given_totals(totals, file):
         other = file.like(totals)
         piece = None if other is None else other.whole_piece()
         if piece is None or piece.size != 1:
-            problem = (
-                "no two columns named as labels" if piece is None else counted(piece.size, "row")
-            )
-            raise ValueError(
-                _TOTALS.format(f"{totals} has {problem}, and needs one row of totals")
-            )
+            few = "no two columns named as labels"
+            problem = few if piece is None else counted(piece.size, "row")
+            problem = f"{totals} has {problem}, and needs one row of totals"
+            raise ValueError(_TOTALS.format(problem))
         at = [file.labels.index(name) for name in other.labels]
         out[:, at] = np.vstack(piece.limits(other.labels, file.whole_numbers).box)
         return out

@@ -1,6 +1,7 @@
 """A table and its pieces: features and degrees, how these are written, and what they sum to."""
 
 import datetime
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -11,20 +12,24 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from inldl.rows.partial import PartialRows
-from inldl.tables.numbers import MADE_DATE, looks_like_date, parse_number, written_bounds
+from inldl.tables.numbers import parse_number, written_bounds
 from inldl.text import counted
 
 WHOLE = {"fraction": 1.0, "percent": 100.0}  # what the degrees of a row sum to in the file
 SCALE_NAMES = {"fraction": "fractions", "percent": "percentages", "count": "counts"}
 SEVERAL_ROWS = 3  # that show a pattern
-# Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
-# may be counts, of which some rows come near to 100 by chance.
-_NEAR, _NEAR_WHOLE = 0.1, 0.02
-_ALIKE = 0.01  # how far sums of complete rows may lie apart to be one number
-_SIGNS = "write all degrees with the sign, or all without it."
+_MONTH = "(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*"
+_DAY = re.compile(
+    rf"\s*(?:[0-9]{{1,2}}[-. ]+{_MONTH}|{_MONTH}[-. ]+[0-9]{{1,2}})\s*", re.IGNORECASE
+)
+_MADE_DATE = (
+    "a date, which spreadsheets make of cells such as 1-9; format the column as text, and write "
+    "the cell again."
+)
+_SIGNS = "write all shares with the sign, or all without it."
 _ADVICE = (
     "correct it, say with --na that it means missing or with --mark what it stands for (na=[...] "
-    "and mark={...} in Python), or leave the cell empty if the degree is unknown."
+    "and mark={...} in Python), or leave the cell empty if the share is unknown."
 )
 
 
@@ -113,8 +118,8 @@ def read_bounds(cell, signs) -> tuple[float, float, bool] | str:
     If a cell holds no bounds, the problem is returned as a text that follows the cell, or "" if it
     is not even like one.
     """
-    if looks_like_date(cell):
-        return f"looks like {MADE_DATE}"
+    if len(cell) < 64 and _DAY.fullmatch(cell):
+        return f"looks like {_MADE_DATE}"
     sign, *texts = written_bounds(cell) or ("",)
     signed = [text.endswith("%") for text in texts]
     # One percent sign is enough for both numbers of 5-10%.
@@ -139,13 +144,13 @@ def read_bounds(cell, signs) -> tuple[float, float, bool] | str:
 def what_is_wrong(cell, signs) -> str:
     """Return what to say of a cell among degrees that holds neither a number nor bounds."""
     if isinstance(cell, datetime.date):
-        return f"is not a number; it is {MADE_DATE}"
+        return f"is not a number; it is {_MADE_DATE}"
     text, plain = str(cell), replace(signs, percent=False)
     known = parse_number(text, plain) is not None or read_bounds(text, plain)
     if signs.percent and known:
-        return f"has no percent sign, but other degrees have one; {_SIGNS}"
+        return f"has no percent sign, but other shares have one; {_SIGNS}"
     if not signs.percent and text.rstrip().endswith("%"):
-        return f"has a percent sign, but other degrees have none; {_SIGNS}"
+        return f"has a percent sign, but other shares have none; {_SIGNS}"
     return f"is not a number with the decimal sign {signs.decimal!r}; {_ADVICE}"
 
 
@@ -303,6 +308,8 @@ class Table:
         The columns that name the rows (`id`), which nothing is learned from.
     sampled : bool
         Whether the rows are a sample.
+    doubts : tuple of str
+        Sentences for which numbers are refused if they are checked.
     """
 
     labels: list[str]
@@ -317,6 +324,7 @@ class Table:
     totals: np.ndarray | None = None
     ids: pd.DataFrame = field(default_factory=pd.DataFrame)
     sampled: bool = False
+    doubts: tuple[str, ...] = ()
 
     @property
     def y(self) -> np.ndarray:
@@ -337,63 +345,3 @@ def whole_of(scale) -> float:
 def span(numbers) -> str:
     """Return "99 to 101", or "99" if all numbers look the same."""
     return " to ".join(dict.fromkeys(f"{end:.6g}" for end in (numbers.min(), numbers.max())))
-
-
-class ScaleEvidence:
-    """Gather what tells the scale of degrees, some rows at a time."""
-
-    def __init__(self):
-        self._rows, self._largest, self._whole = 0, -np.inf, True
-        self._sums = np.empty(0)  # the smallest and the largest of complete rows
-        self._near = {(scale, near): 0 for scale in WHOLE for near in (_NEAR, _NEAR_WHOLE)}
-
-    def add(self, values) -> None:
-        """Look at some rows."""
-        known = values[~np.isnan(values)]
-        self._largest = max(self._largest, known.max(initial=-np.inf))
-        self._whole = self._whole and bool((known == np.rint(known)).all())
-        sums = values.sum(axis=1)
-        sums = sums[np.isfinite(sums)]
-        self._rows += len(sums)
-        if len(sums):
-            ends = [*self._sums, sums.min(), sums.max()]
-            self._sums = np.array([min(ends), max(ends)])
-        for scale, near in self._near:
-            self._near[scale, near] += int((np.abs(sums / WHOLE[scale] - 1) <= near).sum())
-
-    def scale(self) -> tuple[str, str]:
-        """Return the scale, and a sentence that says why."""
-        scale, reason = self._complete() if self._rows else self._incomplete()
-        return scale, f"The shares are read as {SCALE_NAMES[scale]}: {reason}."
-
-    def why_counts(self) -> str:
-        """Return the start of a sentence that says why the shares were read as counts."""
-        reason = f"No row is complete and the largest share is {self._largest:g}"
-        if self._rows:
-            reason = f"Complete rows sum to {span(self._sums)}, not to 1 or 100"
-        return f"{reason}, so the shares were read as counts"
-
-    @property
-    def alike(self) -> float | None:
-        """Return what all complete rows sum to, but for rounding; None if sums vary."""
-        if self._rows < SEVERAL_ROWS or np.ptp(self._sums) > _ALIKE * self._sums.max():
-            return None
-        mean = float(self._sums.mean())
-        return mean if np.ptp(self._sums) == 0 else float(f"{mean:.3g}")
-
-    def _complete(self):
-        near = _NEAR_WHOLE if self._whole else _NEAR
-        for scale, whole in WHOLE.items():
-            if 2 * self._near[scale, near] >= self._rows:
-                half = 2 * self._near[scale, near] == self._rows
-                which = "half of the" if half else "most"
-                return scale, f"{which} complete rows sum to about {whole:g}"
-        if self._largest <= 1:
-            return "fraction", "none is above 1"
-        return "count", "most complete rows sum neither to about 1 nor to about 100"
-
-    def _incomplete(self):
-        reason = f"no row is complete and the largest share is {self._largest:g}"
-        if self._largest == -np.inf:
-            reason = "none is observed"
-        return next((s for s, whole in WHOLE.items() if self._largest <= whole), "count"), reason

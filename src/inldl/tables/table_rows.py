@@ -23,7 +23,7 @@ from inldl.tables.positions import PanelReader
 from inldl.tables.structure import NONE, find_structure, unit_of_holes
 from inldl.tables.table import Piece, join_pieces
 from inldl.text import counted, listed
-from inldl.uncertainty.heldout import first_of_copies
+from inldl.uncertainty.heldout import first_of_copies, predict_held_out
 
 RARE_LABEL_ROWS = 20  # observed degrees of a label in a sample of rows, where there are as many
 
@@ -38,6 +38,7 @@ class TrainingRows:
     votes: Any = None  # (n,) how many votes the degrees of a row rest on
     known_counts: Any = None  # (n,) sums of the known counts of rows whose totals are not known
     fold_groups: Any = None  # (n,) rows of one group are held out together
+    keys: Any = None  # (n,) by which rows are recognised, if not by their encoded columns
     panel: Panel | None = None  # where rows belong
     reader: PanelReader | None = None  # what tells that of other rows
     notes: tuple[str, ...] = ()  # which columns tell it
@@ -64,7 +65,7 @@ class TrainingRows:
 
     def take(self, at) -> TrainingRows:
         """Return some of the rows."""
-        names = ("features", "divisors", "votes", "known_counts", "fold_groups")
+        names = ("features", "divisors", "votes", "known_counts", "fold_groups", "keys")
         given = {n: a for n in names if (a := getattr(self, n)) is not None}
         some: dict[str, Any] = {name: _safe_indexing(a, at) for name, a in given.items()}
         panel = None if self.panel is None else self.panel.take(at)
@@ -87,6 +88,11 @@ class TrainingRows:
             reader = PanelReader.fit(features, found, dates)
             about |= {"reader": reader, "panel": reader.read(features)}
         return replace(self, features=features, **about)
+
+    def cross_fit(self, estimator, n_folds) -> np.ndarray:
+        """Return predictions of the rows, each made by a clone that did not see its group."""
+        about = with_guesses(self.rows).y, n_folds, self.fold_groups, self.rows.weight
+        return predict_held_out(estimator, self.features, *about)
 
     def with_weight(self, weight) -> TrainingRows:
         """Return the rows with other weights."""
@@ -112,20 +118,30 @@ class TrainingRows:
         return self.take(once).with_weight(np.bincount(same, self.rows.weight)[same][once])
 
 
-def with_guesses(rows) -> PartialRows:
-    """Return rows with a degree for each label of which none is known, which no method accepts.
-
-    It is an equal part of what a row leaves to its holes, in the row that leaves the median.
-    """
-    y, unseen = rows.y, np.flatnonzero(rows.holes.all(axis=0))
-    for j in unseen if len(unseen) < y.shape[1] else ():  # methods refuse such a table
-        holes = np.isnan(y)
-        part = np.clip(1 - np.nansum(y, axis=1), 0, None) / holes.sum(axis=1)
-        row = np.argsort(part, kind="stable")[len(part) // 2]
-        y = np.where(
-            (np.arange(len(y)) == row)[:, None] & (np.arange(y.shape[1]) == j), part[row], y
+def refuse_unseen(rows, labels) -> None:
+    """Refuse a label of which nothing is known in rows without a sum that it is a part of."""
+    for j in np.flatnonzero(rows.holes.all(axis=0))[:1]:
+        raise ValueError(
+            f"No number of {labels[j]!r} is known, and totals of rows are not known, so nothing "
+            "says how large it is; drop it, or name a total (--total)."
         )
-    return rows if y is rows.y else rows.hide(y)
+
+
+def with_guesses(rows) -> PartialRows:
+    """Return rows with degrees of labels of which none is known, which no method accepts.
+
+    They are what the sums of the rows give, else an equal part of what a row leaves to its holes,
+    in the row that leaves the median. They are for the fit alone: nothing else is to learn them.
+    """
+    y, unseen = rows.y.copy(), np.flatnonzero(rows.holes.all(axis=0))
+    if not unseen.size or unseen.size == y.shape[1]:  # methods refuse the latter
+        return rows
+    y[:, unseen] = rows.forced()[:, unseen]
+    holes = np.isnan(rows.y)
+    part = np.clip(1 - np.nansum(rows.y, axis=1), 0, None) / holes.sum(axis=1)
+    middle = np.argsort(part, kind="stable")[len(part) // 2]
+    y[middle, np.isnan(y).all(axis=0)] = part[middle]
+    return rows.hide(y)
 
 
 def sample_rows(n, most, seed) -> np.ndarray:
@@ -145,12 +161,8 @@ def id_columns(file, model) -> list[str]:
     if file.ids or file.things:
         return list(file.ids or file.things)
     left_out = model.encoder_.dropped_
-    found = [
-        name
-        for choice in (ID, RUNNING, NEARLY_ID)
-        for name in file.features
-        if left_out.get(name) == choice.reason
-    ]
+    reasons = [choice.reason for choice in (ID, RUNNING, NEARLY_ID)]
+    found = [n for reason in reasons for n in file.features if left_out.get(n) == reason]
     places = [] if model.panel_ is None else model.panel_.reader.columns
     return found[:1] or [name for name in places if name in file.features]
 
@@ -290,6 +302,7 @@ def copies_notes(n_copies) -> list[str]:
 
 def means_of_labels(rows, ratios=False) -> np.ndarray:
     """Return the means of the labels, which sum to 1; of `ratios`, those that agree with them."""
+    rows = with_guesses(rows)
     if ratios:
         return constant_distribution(rows)
     means = mean_degrees(rows.y, rows.weight)

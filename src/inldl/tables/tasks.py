@@ -22,7 +22,8 @@ from inldl.tables.results import Evaluation, FitResult, WriteResult
 from inldl.tables.selection import NONE
 from inldl.tables.table import whole_of
 from inldl.tables.table_rows import TrainingRows
-from inldl.tables.writing import TableWriter
+from inldl.tables.writing import TableWriter, notes_on_format
+from inldl.text import listed
 
 LEARNED_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
 INFLUENCE_ROWS = 1000  # rows in which columns are shuffled
@@ -68,10 +69,8 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     notes = [*notes, *([_SAMPLED.format(len(rows))] if sampled else [])]
     notes += [] if options.group is None else [_GROUPED.format(options.group)]
     notes += table_rows.weights_notes(options.weight, n_left_out, weight, held_out.votes)
-    about_features = [
-        note for note in model.encoder_.notes_ if prepared.panel is None or note != NO_FEATURES
-    ]
-    notes += [*about_features, *table_rows.copies_notes(model.n_copies_)]
+    notes += [n for n in model.encoder_.notes_ if prepared.panel is None or n != NO_FEATURES]
+    notes += table_rows.copies_notes(model.n_copies_)
     return FitResult(
         model,
         scale,
@@ -168,7 +167,8 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + interval_names(labels, coverage)
     total, notes = _total_of(file, model)
-    ids, n_rows, unfamiliar = table_rows.id_columns(file, model), 0, np.zeros(4, int)
+    ids, unfamiliar = table_rows.id_columns(file, model), np.zeros(4, int)
+    n_rows = n_bare = 0
     shown = results.ShownRows(file, labels, whole, ids)
     others = [*ids, *([total] if isinstance(total, str) else [])]
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
@@ -184,9 +184,13 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted, ends)
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
-            n_rows += piece.size
+            n_rows, n_bare = n_rows + piece.size, n_bare + int(np.isnan(units).sum())
+    notes += [f"Rows without a total, which get no counts: {n_bare:,}."] if n_bare else []
     counts = n_rows, n_rows * len(labels), 0, n_rows
-    notes += _notes_on_unfamiliar(unfamiliar)
+    notes += [*_notes_on_unfamiliar(unfamiliar), *notes_on_format(file, path)]
+    if (unseen := getattr(model, "unseen_", np.zeros(1, bool))).any():
+        which = listed(repr(labels[j]) for j in np.flatnonzero(unseen))
+        notes.append(f"No share of {which} was known in the fit: its predictions are guesses.")
     return WriteResult(*counts, **shown.frames(), notes=notes, coverage=coverage)
 
 
@@ -206,9 +210,8 @@ def _units(piece, total, place):
     if not isinstance(total, str):
         return np.full((piece.size, 1), total)
     cells, what = piece.features[total], "total; give a number of 0 or more, or leave it empty"
-    found = table_rows.checked_numbers(
-        cells.astype(object).fillna(0), place, lambda each: each >= 0, what
-    )
+    given = cells.astype(object).fillna(0)
+    found = table_rows.checked_numbers(given, place, lambda total: total >= 0, what)
     return np.where(cells.isna(), np.nan, found)[:, None]
 
 

@@ -21,19 +21,19 @@ Array = np.ndarray
 _SUM = (
     r"(grand|sub|sous|over)?[ -]?tot(al|als|ale|ales|aux|ali|ais|aal|alt)|overall|sums?|sumas?|"
     r"summa|soma|((ins)?gesamt|(zwischen)?summe|zusammen)|ensemble|razem|og[oó][lł]em|i alt|"
-    r"yhteens[aä]|celkem|spolu|[oö]sszesen|toplam|итого|всего|σύνολο|合计|总计|合計|総数|합계"
+    r"yhteens[aä]|celkem|spolu|[oö]sszesen|toplam|итого|всего|σύνολο|合计|总计|合計|総数|小計|小计|"
+    r"합계|소계|delsumma|sammanlagt|ukupno|skupaj|kokku|kop[aā]|i[sš] viso|общо|разом|jumlah"
 )
 _MEAN = (
     "averages?|means?|moyenne|mittelwert|durchschnitt|promedio|gemiddelde|średnia|genomsnitt|"
     "gennemsnit|gjennomsnitt|keskiarvo"
 )
-# The last one is believed if sums prove it: a firm may be called "Total Solutions"
+# The last ones are believed if sums prove it: a firm may be called "Total Solutions"
 _NAMES = {
     "sum": re.compile(rf"(?i)({_SUM})\s*([:(,].*)?"),
     "mean": re.compile(rf"(?i)({_MEAN})\s*([:(,].*)?"),
-    "perhaps": re.compile(
-        rf"(?i)(({_SUM}|all|both|alle|beide|tous|todos|tutti)\b.*|.*\b({_SUM}))"
-    ),
+    "likely": re.compile(rf"(?i)({_SUM})\b.*|.*\b({_SUM})"),
+    "perhaps": re.compile(r"(?i)(all|both|alle|beide|tous|todos|tutti)\b.*"),
 }
 _FEW = 4  # rows: in fewer, nothing is looked for
 _MOST, _ENDS = 5000, 1000  # rows in which unnamed totals are looked for, and names, at both ends
@@ -60,25 +60,31 @@ class TotalRows(NamedTuple):
 
     def notes(self, where, usable) -> list[str]:
         """Return sentences on these rows, which `where` places; `usable`: rows have totals."""
-        named = {row: f"{where(row)} ({shortened(name)!r})" for row, name in self.names.items()}
-        notes = [
-            f"{named[row]} is neither a sum nor a mean of other rows, as its name says, so it is "
-            "taken for a row like them; if it is a total, remove it."
-            for row in self.unlike
-        ]
+        notes = []
+        if self.unlike:
+            notes.append(
+                f"Rows named as totals whose numbers do not prove it ({len(self.unlike)}): "
+                f"{self._places(self.unlike, where)}. They are taken for rows like the others; if "
+                "they are totals, remove them."
+            )
         if len(self.rows):
-            places = [
-                named[row][:1].lower() + named[row][1:] for row in self.rows[:_SHOWN].tolist()
-            ]
-            more = [""] * (len(self.rows) - len(places))
             use = "; to fill in counts that agree with them, say --column-totals rows"
+            use = use if usable and (self.up >= 0).any() else ""
             notes.append(
                 f"Rows taken for totals or means of others ({len(self.rows)}): "
-                f"{listed([*places, *more], _SHOWN)}. Nothing is learned from them, and the file "
-                "keeps them; if they are rows like the others, say --column-totals none"
-                f"{use if usable and (self.up >= 0).any() else ''}."
+                f"{self._places(self.rows.tolist(), where)}. Nothing is learned from them, and "
+                f"the file keeps them; if they are rows like the others, say --column-totals "
+                f"none{use}."
             )
         return notes
+
+    def _places(self, rows, where):
+        """Return the places of the first of some rows, and their names."""
+        places = [where(row) for row in rows[:_SHOWN]]
+        texts = [repr(shortened(self.names[row])) for row in rows[:_SHOWN]]
+        pairs = zip(places, texts, strict=True)
+        shown = [p[0].lower() + p[1:] + (f" ({t})" if t not in p else "") for p, t in pairs]
+        return listed(shown + [""] * (len(rows) - len(shown)), _SHOWN)
 
 
 def find_total_rows(piece) -> TotalRows:
@@ -93,10 +99,10 @@ def find_total_rows(piece) -> TotalRows:
     for column, kind in product(named, _NAMES):
         left = [r for r, k in named[column].items() if k == kind and r not in search.rows]
         if left and not search.find_named(np.array(left), kind, cells.drop(columns=column)):
-            unlike += left if kind == "sum" else []
-    rows, unlike = sorted(search.rows), [row for row in unlike if row not in search.rows][:1]
-    names = {}
-    for row in [*rows[:_SHOWN], *unlike]:
+            unlike += left if kind == "sum" or (kind == "likely" and search.shares) else []
+    rows, names = sorted(search.rows), {}
+    unlike = sorted({*unlike} - search.rows)
+    for row in [*rows[:_SHOWN], *unlike[:_SHOWN]]:
         texts = [cells[column].iloc[row] for column in named if row in named[column]]
         texts += [cell for cell in cells.iloc[row] if isinstance(cell, str)]
         names[row] = next(iter(texts), "no name").strip()
@@ -145,34 +151,69 @@ class _Search:
 
     def find_runs(self, named):
         """Find rows that are sums of those above them, or below."""
-        ways = []
+        ways, tiled = [], []
         for step in (1, -1):
-            up, stack, numbers = np.full(len(self.up), -1), [], self.counts[::step]
+            numbers, order = self.counts[::step], np.arange(len(self.up))[::step].tolist()
             before = np.fmax(numbers[1:-1], numbers[:-2])
             large = (numbers[2:] >= before).any(axis=1) & ~(numbers[2:] < before).any(axis=1)
             large = np.append([False, False], large)[::step]
-            for row in np.arange(len(up))[::step].tolist():
-                tried = len(stack) > 1 and (large[row] or row in named)
-                group = self._summed(stack[::-1], row, named.get(row)) if tried else []
-                up[group] = row
-                stack[len(stack) - len(group) :] = [row]
-            ways.append(up)
-        self.up = max(ways, key=lambda up: len(np.unique(up)))
+            ways.append(self._runs(order, large, named))
+            tiled.append(self._tiles(order, large))
+        found = max(ways, key=lambda up: len(np.unique(up)))
+        self.up = found if (found >= 0).any() else max(tiled, key=lambda each: each[0])[1]
         self.rows.update(self.up[self.up >= 0].tolist())
+
+    def _runs(self, order, large, named):
+        """Return in which row each is summed, by sums that prove it each by itself."""
+        up, stack = np.full(len(order), -1), []
+        for row in order:
+            tried = len(stack) > 1 and (large[row] or row in named)
+            group = self._summed(stack[::-1], row, named.get(row)) if tried else []
+            up[group] = row
+            stack[len(stack) - len(group) :] = [row]
+        return up
+
+    def _tiles(self, order, large):
+        """Return how far sums of all rows since the last one prove it together, and as `_runs`."""
+        up, parts, proved = np.full(len(order), -1), ([], []), 0.0
+        chance = np.log10(len(order))
+        for row in order:
+            rows = parts[0] or parts[1]  # all totals so far, if no other row is left
+            proof = self._proof(rows, row, self.unit / 100)[-1] if rows and large[row] else 0
+            if proof > chance + _PROOF_OF_NAME:
+                up[rows], proved = row, proved + proof - chance
+                rows.clear()
+                parts[1].append(row)
+            else:
+                parts[0].append(row)
+        return (proved, up) if proved >= _PROOF else (0.0, np.full(len(up), -1))
+
+    def _proof(self, last, row, gap, step=None):
+        """Return how far the sums of the first of some rows prove a row, -inf if they differ.
+
+        Sums that agree by accident do so in one of the steps of a size that they are made of.
+        """
+        numbers, sums = self.counts[row], np.cumsum(self.counts[last], axis=0)
+        known = ~np.isnan(sums) & ~np.isnan(numbers)
+        wrong = (known & (np.abs(sums - numbers) > gap)).any(axis=1)
+        several = sums > np.maximum.accumulate(self.counts[last], axis=0)  # above 0
+        proof = np.log10(
+            np.where(known & several, sums / (self.unit if step is None else step), 1).clip(1)
+        )
+        proof = np.minimum(proof, self.most_proof)
+        own = proof.max(axis=1) * (known.all(axis=1) & self.totals)  # totals of rows say no more
+        return np.where(wrong | (len(last) < 2), -np.inf, proof.sum(axis=1) - own)
 
     def _summed(self, last, row, name):
         """Return the first of the rows `last`, as many as another is the sum of; or none."""
-        numbers, size = self.counts[row], np.arange(1, len(last) + 1)
-        sums = np.cumsum(self.counts[last], axis=0)
-        known = ~np.isnan(sums) & ~np.isnan(numbers)
-        gap = self._rounding(size[:, None]) if name else self.unit / 100
-        wrong = (known & (np.abs(sums - numbers) > gap)).any(axis=1)
-        several = sums > np.maximum.accumulate(self.counts[last], axis=0)  # above 0
-        proof = np.log10(np.where(known & several, sums / self.unit, 1).clip(1))
-        proof = np.minimum(proof, self.most_proof)
-        own = proof.max(axis=1) * (known.all(axis=1) & self.totals)  # totals of rows say no more
+        size = np.arange(1, len(last) + 1)
+        rounding = self._rounding(size[:, None])
+        proof = self._proof(last, row, rounding if name else self.unit / 100)
+        if not name:  # or they are large, and rounded
+            rounded = self._proof(last, row, rounding, 2 * rounding) - _PROOF
+            proof = np.maximum(proof, rounded)
         enough = _PROOF_OF_NAME if name else _PROOF + 2 * np.log10(len(self.up))
-        fits = ~wrong & (proof.sum(axis=1) - own >= enough) & (size > 1)
+        fits = (proof >= enough) & (size > 1)
         if fits.any():
             return last[: np.argmax(fits) + 1]
         return last if name == "sum" and self._kind(row, last) == "sum" else []

@@ -98,7 +98,12 @@ class TableWriter:
             rest = [] if self._file.rest is None else [self._file.rest.name]
             filled = [name for name in self._filled if name not in rest]
             columns = self._file.columns, filled, [*rest, *self._extra]
-            self._write = stack.enter_context(self._file.source.writer(part, *columns))
+            source, suffix = self._file.source, plain_name(self.path).suffix.lower()
+            inner = getattr(source, "inner", source)  # of a long table
+            same = find_format(self.path) == find_format(self._file.path)
+            write_new = None if same else load_format(self.path).write_new
+            inner.convert = write_new and partial(write_new, suffix=suffix, like=None)
+            self._write = stack.enter_context(source.writer(part, *columns))
             self._stack = stack.pop_all()
         return self
 
@@ -253,7 +258,8 @@ def check_writable(file, path, *, extra=(), whole=False, overwrite=False) -> Non
             "(--total, total='...' in Python)."
         )
     check_free(path, overwrite=overwrite, source=file.path)
-    if find_format(path) != find_format(file.path):
+    same = find_format(path) == find_format(file.path)
+    if not (same or getattr(file.source, "inner", file.source).converts):
         raise ValueError(
             f"{path} is another kind of file than {file.path}; end its name in "
             f"{plain_name(file.path).suffix!r}."
@@ -265,7 +271,15 @@ def check_writable(file, path, *, extra=(), whole=False, overwrite=False) -> Non
                 f"Two columns {name!r} are to be added, because of how the labels are named; "
                 "rename the labels."
             )
-        file.source.check_name(name)
+        if same:
+            file.source.check_name(name)
+
+
+def notes_on_format(file, path) -> list[str]:
+    """Return a sentence on a file of another format than the one that was read."""
+    if find_format(path := Path(path)) == find_format(file.path):
+        return []
+    return [f"{path} has the columns of {file.path} as they were read, and nothing else of it."]
 
 
 def refuse_taken(file, names) -> None:

@@ -77,14 +77,12 @@ class Learned:
         variance = np.mean((np.array(drawn) - expected) ** 2, axis=0)
         apart, known_size = expected - filled, self._deviations(left, known)[at]
         relative = ((degrees - filled) / np.maximum(known_size, TINY)) ** 2
-        count, sums = (
-            np.bincount(refilled.label, w, minlength=left.shape[1])
-            for w in (refilled.weights, refilled.weights * relative)
-        )
+        label, weights, n_labels = refilled.label, refilled.weights, left.shape[1]
+        count, sums = (np.bincount(label, w, n_labels) for w in (weights, weights * relative))
         mean = sums.sum() / max(count.sum(), TINY)
         self.sizes = np.sqrt((sums + PRIOR_SIZES * mean) / (count + PRIOR_SIZES))
-        gain = refilled.weights @ (apart * (degrees - filled) - variance)
-        self.weight = float(np.clip(gain / max(refilled.weights @ apart**2, TINY), 0, 1))
+        gain = weights @ (apart * (degrees - filled) - variance)
+        self.weight = float(np.clip(gain / max(weights @ apart**2, TINY), 0, 1))
 
     def _deviations(self, y, known):
         """Return the standard deviations that the mean distribution leaves at the holes."""

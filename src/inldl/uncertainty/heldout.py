@@ -135,26 +135,27 @@ class HeldOutSample:
         groups: Array | None = None,
         loose: bool = False,
         partial: PartialRows | None = None,
+        keys: Array | None = None,
     ) -> HeldOutSample:
         """Return at most 10000 of the rows, evenly spread, and a few more of rare labels.
 
         `partial` are the rows, if bounds or sums limit some of their degrees; what is expected of
-        these is kept.
+        these is kept. `keys` are those of the rows, if not those of `X`.
         """
         rows = _kept_rows(y)
         predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
         groups = None if groups is None else np.unique(groups, return_inverse=True)[1][rows]
         X = X[rows]
-        kept = cls(predicted, y, row_keys(X), groups, loose)
+        keys = row_keys(X) if keys is None else keys[rows]
+        kept = cls(predicted, y, keys, groups, loose)
         if partial is not None and partial.constrained:
             partial = partial.take(rows)
             filled = GammaDegrees.learn(partial, predicted).fill(partial, predicted)[0]
             kept.degrees = np.where(partial.limited, filled, y)
             ends = partial.possible
             free = ends[0] < ends[1]  # others follow from the sums
-            kept.lower, kept.upper = (
-                np.where(free, bound, end) for bound, end in zip(partial.box, ends, strict=True)
-            )
+            pairs = zip(partial.box, ends, strict=True)
+            kept.lower, kept.upper = (np.where(free, bound, end) for bound, end in pairs)
         errors = np.abs(y - predicted), errors_given_others(y, predicted)
         kept.columns = find_spread_columns(X, *errors)
         kept.spread_features = kept.spread_features_of(X)
@@ -173,10 +174,8 @@ class HeldOutSample:
 
     def n_shared(self, X: Any, degrees: Array) -> int:
         """Return how many rows have the features and the degrees of a row of the fit."""
-        known, given = (
-            keys + 3 * degree_keys(y)
-            for keys, y in ((self.keys, self.degrees), (row_keys(X), degrees))
-        )
+        known = self.keys + 3 * degree_keys(self.degrees)
+        given = row_keys(X) + 3 * degree_keys(degrees)
         return int(np.isin(given, known, kind="sort").sum())
 
     def few(self) -> HeldOutSample:
@@ -202,6 +201,12 @@ class HeldOutSample:
             y = np.where(lower < upper, np.nan, y)
         rows = PartialRows(y, lower, upper)
         return replace(rows, spread_features=self.spread_features, features=self.features)
+
+    def forget(self, labels: Array) -> None:
+        """Make the degrees of some labels unobserved, in place."""
+        for values, nothing in ((self.degrees, np.nan), (self.left, np.nan), (self.hidden, 0)):
+            if values is not None:
+                values[:, labels] = nothing
 
     def multiply(self, sums: Array) -> None:
         """Multiply the degrees of each row by what they were divided by: sums are about 1."""
@@ -243,10 +248,8 @@ class HeldOutSample:
         expected = np.ones(len(self.degrees))
         if spread_features is not None:
             rows, sizes = self.learned("sizes of rows", _learn_row_sizes)
-            scale, expected[rows] = (
-                sizes(spread_features) / sizes.mean,
-                sizes.expected / sizes.mean,
-            )
+            scale = sizes(spread_features) / sizes.mean
+            expected[rows] = sizes.expected / sizes.mean
         labels = []
         for p, y in zip(self.predicted.T, self.rows().y.T, strict=True):
             seen = ~np.isnan(y)
@@ -259,10 +262,7 @@ class HeldOutSample:
         A model fits the observed degrees of its own rows too well, so what its errors there
         tell of the others would be too little.
         """
-        keys = row_keys(X)
-        order = np.argsort(self.keys, kind="stable")
-        at = order[np.searchsorted(self.keys, keys, sorter=order).clip(max=len(order) - 1)]
-        same = self.keys[at] == keys
+        at, same = find_keys(self.keys, row_keys(X))
         out = np.array(predicted, dtype=np.float64)
         out[same] = self.predicted[at[same]]
         return out
@@ -356,6 +356,13 @@ def row_keys(X: Any) -> Array:
         rows = slice(start, start + KEY_ROWS)
         keys[rows] = (_mixed(X[rows]) * odd).sum(axis=1, dtype=np.uint64)
     return keys
+
+
+def find_keys(known: Array, wanted: Array) -> tuple[Array, Array]:
+    """Return where keys of rows stand among the known ones, and which do stand there."""
+    order = np.argsort(known, kind="stable")
+    at = order[np.searchsorted(known, wanted, sorter=order).clip(max=len(order) - 1)]
+    return at, known[at] == wanted
 
 
 def first_of_copies(features: Array, degrees: Array) -> tuple[Array, Array]:

@@ -61,7 +61,7 @@ def test_a_table_is_completed_and_all_else_is_kept(path, tmp_path, without_trees
 def test_the_first_table_is_taken_and_others_are_named(path):
     table = read_table(path, SHARES)
     assert table.notes[0] == (
-        "The table is 'answers'; --sheet takes another one: \"more 'of' it\"."
+        "The table is 'answers'; --sheet takes another one: \"more 'of' it\", 'large'."
     )
     assert len(read_table(path, SHARES, sheet="answers").y) == 39
     with pytest.raises(ValueError, match="there is no table 'answer'; the tables are 'answers', "):
@@ -114,3 +114,19 @@ def test_a_sheet_may_follow_a_path(tmp_path):
     assert len(read_table(f"{tmp_path}/t.xlsx::2024", SHARES).y) == 2
     with pytest.raises(ValueError, match=r"t\.csv has no sheets"):
         read_table(f"{tmp_path}/t.csv::2024", SHARES)
+
+
+def test_views_and_tables_without_row_numbers_are_read(tmp_path):
+    path = tmp_path / "t.sqlite"
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("CREATE TABLE t (id TEXT PRIMARY KEY, a, b) WITHOUT ROWID")
+        base.executemany("INSERT INTO t VALUES (?, ?, ?)", [("x", 40, 60), ("y", 30, None)])
+        base.execute("CREATE VIEW half AS SELECT id, a, b FROM t")
+        base.commit()
+    for name in ("t", "half"):
+        table = read_table(f"{path}::{name}", "a,b")
+        assert table.y[:, 0].tolist() == [0.4, 0.3]
+        write_table(table, [[0.4, 0.6], [0.3, 0.7]], tmp_path / f"{name}.csv")
+        assert read_table(tmp_path / f"{name}.csv", "a,b").y[1].tolist() == [0.3, 0.7]
+    with pytest.raises(ValueError, match=r"write to a .csv file instead"):
+        write_table(table, [[0.4, 0.6], [0.3, 0.7]], tmp_path / "out.sqlite")

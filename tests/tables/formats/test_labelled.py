@@ -6,7 +6,7 @@ import pyreadstat
 import pytest
 
 from inldl.tables import TableFile, complete_table, fit_table, read_table, write_table
-from inldl.tables.writing import write_frame
+from inldl.tables.writing import check_writable, notes_on_format, write_frame
 
 FRAME = pd.DataFrame(
     {
@@ -72,7 +72,7 @@ def test_a_number_with_a_label_among_shares_is_asked_about(tmp_path):
     pyreadstat.write_sav(
         FRAME.assign(no=FRAME["no"].replace(99, 1)), path, variable_value_labels=LABELS
     )
-    note = "99 in 'yes' has the label 'Refused'; if it means missing, say --na 99 "
+    note = "99 has the label 'Refused' in 'yes'; if it means missing, say --na 99 "
     assert read_table(path, SHARES, normalize=True).notes[1] == f"{note}(na='99' in Python)."
     assert np.isnan(read_table(path, SHARES, na="99").y[2, 0])
 
@@ -129,3 +129,51 @@ def test_files_are_completed_with_new_columns(tmp_path, ending, without_trees):
 def test_names_that_the_program_does_not_take_are_refused(spss, tmp_path):
     with pytest.raises(ValueError, match=r"A \.sav file has no column 'a b': names are short"):
         TableFile(spss, SHARES).source.check_name("a b")
+
+
+def test_a_refusal_says_the_label_of_a_number(tmp_path):
+    frame, path = (
+        FRAME.assign(yes=[-9.0] * 3 + [40, 50, 60], no=50.0, never=0.0),
+        tmp_path / "t.sav",
+    )
+    labels = {"yes": {-9: "Refused"}}
+    pyreadstat.write_sav(frame, path, variable_value_labels=labels)
+    with pytest.raises(ValueError, match=r"say --na -9 .*-9 has the label 'Refused' in 'yes';"):
+        read_table(path, SHARES)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".parquet"])
+def test_a_table_of_spss_goes_to_other_formats_as_it_is_read(spss, tmp_path, suffix):
+    table, out = read_table(spss, SHARES), tmp_path / f"out{suffix}"
+    filled = [[0.5], [0], [0.5], [0], [0.45], [0]]
+    write_table(table, np.where(np.isnan(table.y), filled, table.y), out)
+    found = read_table(out, SHARES)
+    assert not np.isnan(found.y).any()
+    assert found.features["region"].tolist() == table.features["region"].tolist()
+    assert found.features["age"].tolist() == pytest.approx(
+        table.features["age"].tolist(), nan_ok=True
+    )
+
+
+def test_names_that_are_too_long_for_stata_can_be_written_to_a_text(tmp_path):
+    names = {"yes": "y" * 30, "no": "n" * 30}
+    path = tmp_path / "t.dta"
+    pyreadstat.write_dta(FRAME.drop(index=[2, 4]).rename(columns=names), path)
+    file = TableFile(path, [*names.values(), "never"])
+    extra = ["n" * 30 + "_low"]
+    with pytest.raises(ValueError, match=r"write to a .csv file instead"):
+        check_writable(file, tmp_path / "out.dta", extra=extra)
+    check_writable(file, tmp_path / "out.csv", extra=extra)
+    assert notes_on_format(file, tmp_path / "out.csv")
+
+
+def test_answers_with_labels_are_not_asked_about(tmp_path):
+    frame, path = (
+        FRAME[["age"]].assign(q1=[1.0, 2, 1, 1, 9, 2], q2=[2.0, 1, 1, 9, 1, 1]),
+        tmp_path / "t.sav",
+    )
+    labels = {name: {1: "Yes", 2: "No", 9: "Don't know"} for name in ("q1", "q2")}
+    pyreadstat.write_sav(frame, path, variable_value_labels=labels)
+    notes = " ".join(read_table(path, "q1,q2").notes)
+    assert "9 has the label \"Don't know\" in 'q1', 'q2'" in notes
+    assert "'Yes'" not in notes

@@ -10,6 +10,7 @@ from inldl.lazy import lazy_names
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
+        "PyLDL": "inldl_paper.python_ldl",
         "TunedLDL": "inldl_paper.tuned",
         "bench": "inldl_paper.commands",
         "catalogue": "inldl_paper.public",

@@ -28,7 +28,7 @@ def datasets() -> None:
     """List the public datasets: shape, source, licence, and whether they are on this machine."""
     lines = []
     for each in inldl_paper.catalogue():
-        shape, here = each.shape or [""] * 3, "yes" if each.path else ""
+        shape, here = each.shape or ["not known", "", ""], "yes" if each.path else ""
         about = [each.source, each.licence, each.note or ""]
         lines.append([each.name, each.alias or "", *shape, here, *about])
     o.show_list(lines, "name", "in the paper", "n", "k", "C", "here", "source", "licence", "note")

@@ -11,18 +11,18 @@ from pandas import DataFrame
 
 from inldl.cli import working
 from inldl.files.replacing import write_text
-from inldl.methods.registry import canonical_method
-from inldl.metrics import EXTRA_METRICS, METRICS
+from inldl.methods.registry import METHODS, canonical_method
 from inldl.report import save as save_figure
 from inldl.report.document import Figure
 from inldl.specs import split_list
-from inldl.text import say
+from inldl.text import listed, say
 from inldl_paper import reproduction
 from inldl_paper.experiments import Cell, Row, Store, grid, run
 from inldl_paper.experiments.folds import load_groups
+from inldl_paper.experiments.results import measured
 from inldl_paper.experiments.runner import pending
 from inldl_paper.pages import run_page
-from inldl_paper.scores import stacked_scores
+from inldl_paper.scores import file_name, stacked_scores
 
 MOST_TROUBLES = 10
 _FOLD = ["dataset", "rate", "recipe", "mechanism", "splits"]
@@ -41,7 +41,7 @@ def bench(
     `how` has the other arguments of `inldl_paper.experiments.grid`, and `running` those of
     `inldl_paper.experiments.run`.
     """
-    specs, names = named_methods(methods)
+    specs, names = named_methods(methods, Store(out).names())
     cells = grid(datasets, specs, **how)
     for name in dict.fromkeys(cell.dataset for cell in cells if cell.splits == "grouped"):
         load_groups(name)  # or say now that it has none
@@ -62,21 +62,46 @@ def bench(
     say(f"See the results with: inldl report {shlex.quote(str(out))} -o report.html")
 
 
-def named_methods(methods: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def named_methods(
+    methods: Sequence[str], known: Mapping[str, str] | None = None
+) -> tuple[list[str], dict[str, str]]:
     """Return methods without the names that were given to them, and these names by method.
+
+    A name that stands for two methods is refused: tables would show their mean. `known` are
+    names that were given before, by method.
 
     Examples
     --------
     >>> named_methods(["winldl", "strong=winldl(ridge=0.1)"])
     (['winldl', 'winldl(ridge=0.1)'], {'winldl(ridge=0.1)': 'strong'})
     """
-    specs, names = [], {}
+    specs: list[str] = []
+    names: dict[str, str] = {}
     for text in methods:
         found = re.match(r"([^(=:]+)=(.+)", text, re.DOTALL)
         specs.append(found[2].strip() if found else text)
         if found:
-            names[canonical_method(specs[-1])] = found[1].strip()
+            method, name = canonical_method(specs[-1]), found[1].strip()
+            if names.setdefault(method, name) != name:
+                raise ValueError(
+                    f"{method} is named {names[method]!r} and {name!r}; give it one name."
+                )
+    for method, name in names.items():
+        check_name(name, method, {**(known or {}), **names})
     return specs, names
+
+
+def check_name(name: str, method: str, names: Mapping[str, str]) -> None:
+    """Refuse a name that is that of another method, of ours or among `names` by method."""
+    registered = name.casefold().replace("_", "-")
+    others = [each for each, of in names.items() if of == name and each != method]
+    if registered in METHODS and registered != method:
+        others.append(f"the method {registered}")
+    if others:
+        raise ValueError(
+            f"{name!r} cannot name {method}, because it stands for {others[0]}; choose another "
+            "name."
+        )
 
 
 def named_rows(store: Store) -> DataFrame:
@@ -97,15 +122,12 @@ def report(
     page = run_page(rows, command=lambda grid: bench_command(grid, names))
     page.write(out)
     wrote = [out]
-    ok = rows[rows["status"] == "ok"]
-    metrics = [
-        name for name in {**METRICS, **EXTRA_METRICS} if name in ok and ok[name].notna().any()
-    ]
     if latex is not None:
         latex.mkdir(parents=True, exist_ok=True)
-        for metric in metrics:
-            table = stacked_scores(rows, metric).latex(label=f"tab:{metric.replace('_', '-')}")
-            write_text(latex / f"{metric}.tex", table + "\n")
+        for metric in measured(rows):
+            name = file_name(metric)
+            table = stacked_scores(rows, metric).latex(label=f"tab:{name.replace('_', '-')}")
+            write_text(latex / f"{name}.tex", table + "\n")
         wrote.append(latex)
     if csv is not None:
         write_text(csv, rows.drop(columns="details").to_csv(index=False))
@@ -156,15 +178,23 @@ def _written(command: str, given: Mapping[str, Any]) -> str:
 
 
 def compute(
-    cells: Iterable[Cell], out: Path, *, what: str, retry: bool = False, **running: Any
+    cells: Iterable[Cell],
+    out: Path,
+    *,
+    what: str,
+    retry: bool = False,
+    metrics: Sequence[str] = (),
+    **running: Any,
 ) -> None:
     """Run the cells with a progress display, and say what did not work."""
     cells = list(cells)
-    n_done = len(cells) - len(pending(cells, Store(out), retry=retry))
-    say(f"{len(cells)} cells, of which {n_done} are done.")
+    n_left = len(pending(cells, Store(out), retry=retry))
+    n_lack = len(pending(cells, Store(out), retry=retry, metrics=metrics)) - n_left
+    again = f" {n_lack} of these lack {listed(metrics)}, and are computed again." if n_lack else ""
+    say(f"{len(cells)} cells, of which {len(cells) - n_left} are done.{again}")
     try:
         with working(what):
-            rows = run(cells, out, retry=retry, **running)
+            rows = run(cells, out, retry=retry, metrics=metrics, **running)
     except KeyboardInterrupt:
         say("Interrupted. Give the same command again to resume.", err=True)
         raise SystemExit(130) from None

@@ -13,16 +13,15 @@ from typing import NamedTuple
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl.metrics import METRICS
 from inldl.report import document as d
-from inldl.report.style import FULL, better
+from inldl.report.style import FULL
 from inldl.text import counted, listed
 from inldl_paper.experiments import results
 from inldl_paper.experiments.protocol import RECIPES
 from inldl_paper.experiments.store import KEYS, MEASUREMENTS
 from inldl_paper.figures import critical_difference, metric_against_rate, run_time
 from inldl_paper.provenance import environment_table, how_to_repeat
-from inldl_paper.scores import score_table
+from inldl_paper.scores import file_name, score_table
 
 MOST_BYTES = 1_750_000  # of tables to choose from and figures; those that do not fit are left out
 MOST_REMARKS = 200
@@ -86,7 +85,7 @@ def _checked(rows):
             f"rows lacks the column(s) {', '.join(missing)}: give the frame of a store, "
             'Store("run.sqlite").frame().'
         )
-    numbers = [*MEASUREMENTS, *(name for name in METRICS if name in rows.columns)]
+    numbers = [*MEASUREMENTS, *results.measured(rows)]
     return rows.astype(dict.fromkeys(numbers, float))
 
 
@@ -130,7 +129,7 @@ class View(NamedTuple):
 
     def file(self, kind: str) -> str:
         """Return the name of a file with what is shown."""
-        return f"{kind}-{self.metric}-{100 * self.rate:.4g}"
+        return f"{kind}-{file_name(self.metric)}-{100 * self.rate:.4g}"
 
 
 def _results(rows):
@@ -139,8 +138,7 @@ def _results(rows):
     At least one of the rows of the store must be "ok". Cosine at half of the degrees is what is
     chosen at first, if it is there.
     """
-    found = rows[rows["status"] == "ok"]
-    metrics = [name for name in METRICS if name in rows and found[name].notna().any()]
+    metrics = results.measured(rows)
     rates = sorted(set(rows["rate"]))
     settings = sorted(set(rows[SETTING].itertuples(index=False, name=None)))
     groups = dict(list(rows.groupby(["rate", *SETTING])))
@@ -160,7 +158,7 @@ def _results(rows):
     blocks += _rate_figures(rows, metrics, settings)
     own_splits = ", authors' splits"
     options = {
-        "Metric": [f"{_spoken(name)} {better(name, '↓↑')}" for name in metrics],
+        "Metric": [f"{_spoken(m)} {'↓↑'[results.higher_is_better(m)]}" for m in metrics],
         "Missing degrees": [_percent(rate) for rate in rates],
         "Setting": [
             f"recipe {recipe}, mechanism {mechanism}{own_splits * (splits == 'authors')}"
@@ -187,7 +185,8 @@ def _scores_caption(view):
     shown = "mean(standard deviation) over splits" if several else "the score of the one split"
     text = (
         f"{_spoken(view.metric).capitalize()} at {_percent(view.rate)} missing degrees: {shown}, "
-        f"{better(view.metric)} is better; best in bold, second best underlined."
+        f"{'higher' if summary.higher_is_better else 'lower'} is better; best in bold, second "
+        "best underlined."
     )
     if summary.mean.isna().to_numpy().any():
         text += " A dash: not run, or failed in at least one split."
@@ -307,7 +306,7 @@ def _rate_figures(rows, metrics, settings):
 
 def _against_rate(rows, metric, key):
     frame = results.against_rate(rows, metric)
-    higher = METRICS[metric].higher_is_better
+    higher = results.higher_is_better(metric)
     ranks = frame.groupby(["dataset", "rate"])["mean"].rank(ascending=not higher)
     order = frame.assign(rank=ranks).groupby("method")["rank"].mean().sort_values(kind="stable")
     part = frame[frame["method"].isin(order.index[:MOST_LINES])]

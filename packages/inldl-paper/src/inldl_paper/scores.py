@@ -1,5 +1,6 @@
 """Tables of scores: means and deviations, the best of each row marked."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,13 @@ def stacked_scores(rows: pd.DataFrame, metric: str) -> ShownTable:
             frames.append(frame.set_axis([f"{d}, {values[0]:.4g}{more}" for d in frame.index]))
     mean, std = (pd.concat(frames).sort_index() for frames in parts.values())
     title = f"{metric.replace('_', ' ').capitalize()} by dataset and missing rate"
-    return score_table(mean, std, found.higher_is_better, title=title, name=f"scores-{metric}")
+    name = f"scores-{file_name(metric)}"
+    return score_table(mean, std, found.higher_is_better, title=title, name=name)
+
+
+def file_name(metric: str) -> str:
+    """Return the name of a metric as a part of a file name: ./mine.py:worst becomes mine-worst."""
+    return re.sub(r"\W+", "-", metric.replace(".py:", ":")).strip("-")
 
 
 def _check_scores(mean, std, mean_rank):

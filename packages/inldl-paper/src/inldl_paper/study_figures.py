@@ -36,12 +36,15 @@ from inldl_paper.study import (
 )
 from inldl_paper.theory import linear_bound, linear_complexity, weighted_empirical_risk
 
+LEAST_SPAN = 8  # of sizes, to tell how times grow with them
+
 
 def growth(rows: pd.DataFrame, axis: str = "n") -> tuple[pd.DataFrame, pd.Series]:
     """Return the fit time of each method against a size, and the exponent of seconds ~ size^e.
 
     `axis` is "n" (rows), "k" (features) or "C" (labels); the frame has the columns method, that
-    size, and seconds. The exponent is the slope of a straight line through the logarithms.
+    size, and seconds. The exponent is the slope of a straight line through the logarithms; NaN if
+    the largest size is less than `LEAST_SPAN` times the smallest, which tells no slope.
     """
     wanted = {cell.dataset for cell in growth_cells() if _grows(cell.dataset, axis)}
     found = rows[rows["dataset"].isin(wanted) & (rows["status"] == "ok")]
@@ -50,8 +53,9 @@ def growth(rows: pd.DataFrame, axis: str = "n") -> tuple[pd.DataFrame, pd.Series
     times = times.rename("seconds").reset_index()
     slopes = {
         method: float(np.polyfit(np.log(each[axis]), np.log(each["seconds"]), 1)[0])
+        if each[axis].max() >= LEAST_SPAN * each[axis].min()
+        else math.nan
         for method, each in times.groupby("method")
-        if len(each) > 1
     }
     return times, pd.Series(slopes, dtype=float)
 

@@ -21,6 +21,8 @@ def test_growth_writes_the_slopes(study):
         np.testing.assert_array_equal(line.get_xydata(), part[["n", "seconds"]])
     with pytest.raises(ValueError, match="no slope for the method 'LDM'"):
         figures.growth(data.times, data.exponents.drop("LDM"))
+    plain = figures.growth(data.times, data.exponents * np.nan)
+    assert not any("(" in text.get_text() for text in plain.legends[0].get_texts())
 
 
 def test_mu_study_compares_with_the_reference(study):

@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 
 from inldl.datasets import hide, make_distributions
-from inldl.solvers.softmax import Features, softmax, zero_filled
+from inldl.solvers.softmax import softmax, zero_filled
 from inldl_paper.solvers.group_correlations import EDLLRLProblem, penalties, solve_edl_lrl
+from inldl_paper.solvers.linear_scores import Features
 
 
 def a_problem(n=40, k=3, C=4, masked=True, seed=0, lam2=0.1, size=1.0, **options):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inldl.datasets import hide
-from inldl.solvers.softmax import Features, minimum, softmax, zero_filled
+from inldl.solvers.softmax import minimum, softmax, zero_filled
 from inldl_paper.solvers.group_correlations import (
     RIDGE,
     STEPS,
@@ -14,6 +14,7 @@ from inldl_paper.solvers.group_correlations import (
     reconstruction,
     solve_ldm,
 )
+from inldl_paper.solvers.linear_scores import Features
 
 
 def central_differences(function, V, h=1e-6):

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from inldl.solvers.softmax import Features
+from inldl_paper.solvers.linear_scores import Features
 from inldl_paper.solvers.maximum_entropy import CrossEntropy, minimise_cross_entropy
 
 

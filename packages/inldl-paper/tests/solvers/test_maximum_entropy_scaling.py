@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from inldl.solvers.softmax import Features
 from inldl_paper.solvers import maximum_entropy
+from inldl_paper.solvers.linear_scores import Features
 from inldl_paper.solvers.maximum_entropy import (
     FLOOR,
     CrossEntropy,

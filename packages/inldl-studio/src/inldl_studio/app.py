@@ -62,9 +62,12 @@ _KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg"
 _WRONG = "This is a bug in inldl studio, not a problem with your table; see the terminal."
 
 
-def make_app(workspace, jobs, limit) -> Starlette:
-    """Return the application; `limit` is the size of the largest file, in bytes."""
-    desk = Desk(workspace, jobs, limit)
+def make_app(workspace, jobs, limit, people=()) -> Starlette:
+    """Return the application; `limit` is the size of the largest file, in bytes.
+
+    `people` are those who share the studio.
+    """
+    desk = Desk(workspace, jobs, limit, people)
 
     @asynccontextmanager
     async def lifespan(app):
@@ -82,7 +85,10 @@ def make_app(workspace, jobs, limit) -> Starlette:
         _answering(f"{table}/settings", PUT=desk.set_settings),
         _answering(f"{table}/edits", PUT=desk.set_edits, DELETE=desk.undo_edits),
         _answering(f"{table}/changes", GET=desk.changes, POST=desk.step),
-        Route(f"{table}/changes.csv", partial(_changes, desk)),
+        _answering(f"{table}/answers", GET=desk.answers),
+        _answering(f"{table}/copied", POST=desk.copied),
+        Route(f"{table}/changes.csv", partial(_text, desk.list_of_changes, "changes.csv")),
+        Route(f"{table}/commands.txt", partial(_text, desk.commands, "commands.txt")),
         Route(f"{table}/others", partial(_upload, desk, desk.add_other), methods=["POST"]),
         _answering(f"{table}/runs", POST=desk.start),
         _answering(run, GET=desk.run, DELETE=desk.stop),
@@ -174,11 +180,13 @@ def _file(desk, request):
     return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
 
-def _changes(desk, request):
-    table, text = desk.list_of_changes(request.path_params)
-    name = f"{Path(table['name']).stem}-changes.csv"
+async def _text(made, ending, request):
+    """Answer with a file that is made of what is known of a table."""
+    table, text = await run_in_threadpool(made, request.path_params)
+    name = f"{Path(table['name']).stem}-{ending}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(text, media_type="text/csv", headers=headers)
+    kind = "text/csv" if name.endswith(".csv") else "text/plain"
+    return Response(text, media_type=kind, headers=headers)
 
 
 def size_text(size) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from types import SimpleNamespace
 from typing import Any
 
 from inldl_studio.workspace import Changed, Json
@@ -9,6 +10,7 @@ from inldl_studio.workspace import Changed, Json
 MOST_CHANGED = 10_000  # of one change
 MISUNDERSTOOD = "This request is not understood; load the page again."
 MISSING = {"", "na", "n/a", "-", "missing"}  # what a cell may hold that is pasted
+_OTHER = {",": ".", ".": ","}  # signs in numbers
 _RATIOS = (
     "Only ratios of the shares in this row are known, so a single share cannot be put into it; "
     "correct the row in your file, or switch off the setting that shares are ratios."
@@ -46,13 +48,15 @@ class Change:
 
     def __init__(self, who: str, body: Json, cells: list[list[Any]], grid: Any = None) -> None:
         self._who, self._body, self._cells, self._grid = who, body, cells, grid
+        self.authors: dict[tuple[int, str], str] = {}  # of numbers that others have handed in
+        self.made: list[Json] = []
 
     def __call__(self, table: Json, changes: list[Json]) -> Json:
         """Return the change of the cells of a table, as `Workspace.change_cells` asks for it."""
         now = {(row, label): edit for row, label, *edit in table["edits"]}
-        wanted = {(row, label): self._edit(text, label) for row, label, text in self._cells}
+        wanted = {(row, label): self._edit(text, (row, label)) for row, label, text in self._cells}
         others = self._meanwhile(changes)
-        made = []
+        made = self.made = []
         for at, edit in wanted.items():
             before = now.get(at)
             if (before and before[0]) == (edit and edit[0]) and bool(before) == bool(edit):
@@ -66,13 +70,16 @@ class Change:
         what = what if isinstance(what, str) and len(what) < 80 else "Edited"
         return {"what": what, "who": self._who, "cells": made}
 
-    def _edit(self, text, label):
+    def _edit(self, text, at):
         """Return a number with who wrote it, or None to take an edit back."""
+        author = self.authors.get(at, self._who)
+        by = [author] * bool(author)
         if text is not None and str(text).strip() == "":
             return None
         if text is None or str(text).strip().lower() in MISSING:
-            return [None] + [self._who] * bool(self._who)
-        return [share_of(str(text))] + [self._who] * bool(self._who)
+            return [None, *by]
+        facts = {} if self._grid is None else self._grid.facts
+        return [text if isinstance(text, float) else share_of(str(text), facts), *by]
 
     def _meanwhile(self, changes):
         """Return who has changed which cells since the page has looked."""
@@ -91,12 +98,12 @@ class Change:
         for (row, label), edit in edits.items():
             if edit is not None and row in rows:
                 by_row[row][label] = edit[0]
+        last = {row: label for row, label, _ in self._cells if label in by_row[row]}
         for row in sorted(rows):
             if table["settings"]["ratios"] and by_row[row] and self._grid.has_holes(row):
                 raise ValueError(_RATIOS)
-            names = [label for at, label, _ in self._cells if at == row and label in by_row[row]]
-            for label in names[-1:]:
-                self._check_share(row, label, by_row[row])
+            if row in last:
+                self._check_share(row, last[row], by_row[row])
 
     def _check_share(self, row, label, edits):
         left, value = self._grid.left(row, label, edits), edits[label]
@@ -120,13 +127,43 @@ def _conflict(at, before, who):
     )
 
 
-def share_of(text: str) -> float:
-    """Return a number that a user has typed or pasted."""
-    plain = text.strip().removesuffix("%").replace("\u00a0", "").strip()
-    try:
-        value = float(plain.replace(",", ".") if "." not in plain else plain)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value >= 0):
+def share_of(text: str, facts: Json | None = None) -> float:
+    """Return a number that a user has typed or pasted, in the unit of the table.
+
+    `facts` are those of the grid: the decimal sign of the file, its sign between thousands, and
+    the whole of a row. Another sign is understood where it can mean one thing only; counts have
+    no decimals, so that three digits behind a sign are thousands there.
+    """
+    facts = {"decimal": ".", "thousands": "", "whole": None, **(facts or {})}
+    plain, percent = text.strip().replace("\u00a0", " ").strip(), text.strip().endswith("%")
+    plain = plain.removesuffix("%").strip()
+    value = _number(plain, facts)
+    if value is None or not (math.isfinite(value) and value >= 0):
         raise ValueError(f"{text!r} is not a share; write a number of 0 or more, or nothing.")
-    return value
+    if percent and facts["whole"] is None:
+        raise ValueError(f"{text!r} is not a count; write a number without a percent sign.")
+    return value / 100 if percent and facts["whole"] == 1 else value
+
+
+def _number(text, facts):
+    """Return the number in a text, or None; refuse one that can mean two."""
+    from inldl.tables.numbers import kinds_of_signs, parse_number  # not for the first page
+
+    def read(decimal, thousands):
+        signs = SimpleNamespace(decimal=decimal, thousands=thousands, na=())
+        return parse_number(text, signs)
+
+    own = read(facts["decimal"], facts["thousands"])
+    kinds = dict(kinds_of_signs(text) or ())
+    if own is not None or not kinds:
+        return own
+    if either := kinds.get("either"):
+        if facts["whole"] is None:
+            return read(_OTHER[either], either)
+        numbers = [f"{read(*signs):.10g}" for signs in ((_OTHER[either], either), (either, ""))]
+        raise ValueError(
+            f"{text!r} could mean {' or '.join(numbers)}; write it without a sign between "
+            f"thousands, and with the decimal sign {facts['decimal']!r}."
+        )
+    groups = kinds.get("groups", "")
+    return read(kinds.get("decimal", _OTHER.get(groups, ".")), groups)

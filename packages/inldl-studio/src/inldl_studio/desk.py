@@ -3,35 +3,34 @@
 Each method takes what a request holds as a dict: parts of the path, the query, and the body.
 """
 
-import csv
-import io
 import math
 import shutil
-from collections import defaultdict
-from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from inldl.methods.registry import METHODS
 from inldl.tables.formats import suffixes
-from inldl.text import inert
 from inldl_studio import settings as options
-from inldl_studio.changing import MISUNDERSTOOD, Change, checked_cells
+from inldl_studio.answering import names_of, newest
+from inldl_studio.cells import CellDesk, as_dict, by_row, take_back_all
 from inldl_studio.workspace import Json, NotFound
 
 EXAMPLE = "households.csv"
-SHOWN_CHANGES, SHOWN_CELLS = 200, 20  # of the list of changes on the page
 KINDS = ("look", "inspect", "complete", "ask", "answers", "compare", "predict", "export")
+_FURTHER = ("compare", "ask", "predict")  # what a script has beside completing
+_ASKED = ("methods", "budget", "by", "row_cost", "cell_cost")
 _FIRST = "Complete the table first."
 
 
-class Desk:
-    """Answers the page; `limit` is the size of the largest file, in bytes."""
+class Desk(CellDesk):
+    """Answers the page; `limit` is the size of the largest file, in bytes.
 
-    def __init__(self, workspace, jobs, limit):
-        self.workspace, self.limit, self._jobs = workspace, limit, jobs
+    `people` have an address each that works in the local network; without them, nobody has.
+    """
+
+    def __init__(self, workspace, jobs, limit, people=()):
+        self.workspace, self.limit, self._jobs, self._people = workspace, limit, jobs, [*people]
 
     def state(self, given) -> Json:
         """Return what the first page needs."""
@@ -39,6 +38,7 @@ class Desk:
         return {
             "tables": self.workspace.tables(),
             "person": given["who"],
+            "people": self._people,
             "limit": self.limit,
             "suffixes": suffixes(),
             "roles": options.ROLES,
@@ -75,7 +75,10 @@ class Desk:
             stale = options.is_stale(run, table)
             newest.setdefault(run["kind"], {**_brief(self._jobs.known(run)), "stale": stale})
         running = [_brief(run) for run in self._jobs.running(table["id"])]
-        return {**table, "running": running, "newest": newest}
+        undo, redo = table.pop("undo"), table.pop("redo")
+        steps = {"done": len(undo.get(given.get("who", ""), ()))}
+        steps["undone"] = len(redo.get(given.get("who", ""), ()))
+        return {**table, **steps, "running": running, "newest": newest}
 
     def remove(self, given) -> Json:
         """Remove a table and all that became of it."""
@@ -90,76 +93,15 @@ class Desk:
         back, as a change that can be undone.
         """
         body, table = given["body"], self.workspace.table(given["table"])
-        new = _dict(body.get("settings", {}))
+        new = as_dict(body.get("settings", {}))
         settings = options.checked({**table["settings"], **new})
         moved = any(settings[name] != table["settings"][name] for name in options.ROWS)
         if moved and table["edits"]:
-            find = partial(_take_back_all, what="How the file is read was changed")
-            table = self.workspace.change_cells(table["id"], find)
-            body = {**body, "revision": table["revision"]}
-        self.workspace.change(table["id"], body.get("revision"), settings=settings)
+            what = "How the file is read was changed"
+            find = partial(take_back_all, what=what, who=given.get("who", ""))
+            self.workspace.change_cells(table["id"], find)
+        self.workspace.change(table["id"], body.get("settings_revision"), settings=settings)
         return self.table(given)
-
-    def set_edits(self, given) -> Json:
-        """Keep what a user has put into cells, or take it back; or keep answers."""
-        body, table = given["body"], self.workspace.table(given["table"])
-        if "answers" in body:
-            cells = self.workspace.result(table["id"], body["answers"]).get("answers", [])
-            who = str(self.workspace.result(table["id"], body["answers"]).get("who", ""))
-            cells = [[row, label, str(value)] for row, label, value in cells]
-            checks, given = None, {**given, "who": who or given.get("who", "")}
-        else:
-            checks = self._grid({**given, "run": body.get("run")})
-            cells = checked_cells(body.get("cells"), checks)
-        change = Change(given.get("who", ""), body, cells, checks)
-        self.workspace.change_cells(table["id"], change)
-        return self.table(given) | {"off": self._off(given, table["runs"])}
-
-    def _off(self, given, runs):
-        """Return, and keep, which complete rows do not sum to the whole with the edits in them."""
-        run = next((runs[kind] for kind in ("complete", "inspect") if kind in runs), None)
-        if run is None:
-            return {}
-        grid, off = self._grid({**given, "run": run}), {}
-        for row, edits in self._edits(given).items():
-            total = grid.off(row, {label: value for label, (value, _) in edits.items()})
-            if total is not None:
-                off[str(row)] = total
-        self.workspace.keep_off(given["table"], off)
-        return off
-
-    def undo_edits(self, given) -> Json:
-        """Take back all edits, as one change."""
-        self.workspace.change_cells(given["table"], partial(_take_back_all, what="Took back all"))
-        return self.table(given) | {"off": self._off(given, {})}
-
-    def step(self, given) -> Json:
-        """Undo the last change of cells, or do the next one again."""
-        table = self.workspace.step(given["table"], given["body"].get("step") == "undo")
-        return self.table(given) | {"off": self._off(given, table["runs"])}
-
-    def changes(self, given) -> Json:
-        """Return the changes of cells, the newest first."""
-        changes = self.workspace.changes(given["table"])[::-1]
-        shown = [
-            {**each, "cells": each["cells"][:SHOWN_CELLS], "size": len(each["cells"])}
-            for each in changes[:SHOWN_CHANGES]
-        ]
-        return {"changes": shown}
-
-    def list_of_changes(self, given) -> tuple[Json, str]:
-        """Return a table, and all changes of its cells as the text of a file."""
-        table, out = self.workspace.table(given["table"]), io.StringIO()
-        lines = csv.writer(out, lineterminator="\n")
-        lines.writerow(["when", "who", "what", "row", "label", "before", "after", "undone"])
-        for change in self.workspace.changes(table["id"]):
-            when = datetime.fromtimestamp(change["when"], UTC).isoformat(timespec="seconds")
-            for cell in change["cells"]:
-                told = [_told(cell[side]) for side in ("before", "after")]
-                place = [cell["row"] + 1, cell["label"]]
-                line = [when, change["who"], change["what"], *place, *told]
-                lines.writerow([*map(inert, line), "yes" if change["undone"] else ""])
-        return table, out.getvalue()
 
     # Work -----------------------------------------------------------------------------------
 
@@ -171,6 +113,9 @@ class Desk:
             raise ValueError("There is no such task; load the page again.")
         task = {"file": str(self.workspace.file_of(table["id"])), "settings": table["settings"]}
         task["edits"] = table["edits"]
+        if kind == "answers":  # which another person may have answered before
+            known = newest(self.workspace.answers(table["id"]))
+            task["edits"] = [each for each in table["edits"] if (each[0], each[1]) not in known]
         if kind == "complete" and table["off"] and not table["settings"]["normalize"]:
             row, total = next(iter(table["off"].items()))
             raise ValueError(
@@ -180,7 +125,7 @@ class Desk:
         if kind in ("inspect", "complete", "compare"):
             options.labels(table["settings"])  # refuses a table without labels at once
         if kind in ("ask", "answers", "predict"):
-            task |= self._completed(table)
+            task |= self._completed(table, task)
         if kind == "ask":
             task |= _asked(body)
         if kind in ("answers", "predict"):
@@ -191,17 +136,20 @@ class Desk:
             task["methods"] = [name for name in names if isinstance(name, str) and name in METHODS]
         if kind == "export":
             task |= self._exported(table, body)
+        task["asked"] = {name: task[name] for name in _ASKED if name in task}
+        if kind == "predict":
+            task["asked"]["other"] = Path(task["other"]).name
         self._forget_old(table, kind)
         return _brief(self._jobs.start(table["id"], kind, task))
 
-    def _completed(self, table):
+    def _completed(self, table, task):
         """Return the model of the completed table, and how that was read."""
         if "complete" not in table["runs"]:
             raise ValueError(_FIRST)
         where = {"table": table["id"], "run": table["runs"]["complete"]}
         run, result = self.workspace.run(*where.values()), self.workspace.result(*where.values())
         labels = options.named(run["settings"], "label")
-        edits = [each for each in table["edits"] if each[1] in labels or not labels]
+        edits = [each for each in task["edits"] if each[1] in labels or not labels]
         settings = {"settings": run["settings"], "edits": edits, "scale": result["scale"]}
         return {**settings, "model": str(self.file({**where, "key": "model"}))}
 
@@ -213,6 +161,21 @@ class Desk:
         folder = str(self.workspace.run_folder(table["id"], run["id"]))
         exported = {"file": str(path), "suffix": body["suffix"], "run": folder}
         return {**exported, "settings": run["settings"]}
+
+    def commands(self, given) -> tuple[Json, str]:
+        """Return a table, and a script of what was done with it on the page."""
+        from inldl_studio.handing_on import commands  # needs openpyxl, which few do
+
+        table = self.workspace.table(given["table"])
+        runs = {kind: self.workspace.run(table["id"], run) for kind, run in table["runs"].items()}
+        if "complete" not in runs:
+            raise ValueError(_FIRST)
+        name, edited = table["name"], bool(runs["complete"]["edits"])
+        if edited:
+            found = self.workspace.result(table["id"], runs["complete"]["id"])
+            name = found["files"]["edited"]["name"]
+        further = [(each, runs[each].get("asked", {})) for each in _FURTHER if each in runs]
+        return table, commands(runs["complete"]["settings"], name, edited, further)
 
     def _forget_old(self, table, kind):
         """Remove old runs, but the newest ones and the one that is shown."""
@@ -256,35 +219,30 @@ class Desk:
 
     def rows(self, given) -> Json:
         """Return a window of the table."""
-        grid, edits = self._grid(given), self._edits(given)
+        table = self.workspace.table(given["table"])
+        grid, edits = self._grid(given), by_row(table["edits"])
         order = self._order(grid, given, edits)
         first, count = int(given.get("first", 0)), int(given.get("count", 100))
-        rows = grid.window(order, first, count, edits)
+        old = self._older(given, edits) if grid.after is not None else ()
+        rows = grid.window(order, first, count, edits, old)
         facts = {**grid.facts, "histograms": grid.histograms if first == 0 else None}
-        return {"total": len(order), "first": first, "rows": rows, "facts": facts}
+        about = {"total": len(order), "first": first, "revision": table["revision"]}
+        return {**about, "rows": rows, "facts": facts}
+
+    def _older(self, given, edits):
+        """Return the rows in which cells were edited since a run."""
+        then = by_row(self.workspace.run(given["table"], given["run"])["edits"])
+        numbers = [
+            {row: {name: edit[0] for name, edit in cells.items()} for row, cells in each.items()}
+            for each in (then, edits)
+        ]
+        rows = numbers[0].keys() | numbers[1].keys()
+        return {row for row in rows if numbers[0].get(row, {}) != numbers[1].get(row, {})}
 
     def doubtful(self, given) -> Json:
         """Return where the widest intervals are."""
         grid = self._grid(given)
         return {"cells": grid.doubtful(self._order(grid, given, self._edits(given)))}
-
-    def _order(self, grid, given, edits):
-        only, down = given.get("only", ""), given.get("down") == "1"
-        order = grid.order(given.get("sort", ""), down, given.get("find", ""), only)
-        return [row for row in order.tolist() if row in edits] if only == "edited" else order
-
-    def _edits(self, given):
-        """Return the edits of a table by row and label: a number and who has written it."""
-        found: dict[int, dict[str, tuple[Any, str]]] = defaultdict(dict)
-        for row, label, value, *who in self.workspace.table(given["table"])["edits"]:
-            found[row][label] = value, "".join(who)
-        return found
-
-    def _grid(self, given):
-        folder = self.workspace.run_folder(given["table"], given["run"])
-        if not (folder / "grid.json").is_file():
-            raise NotFound("This result has no rows to show.")
-        return _opened(folder)
 
 
 def _brief(run):
@@ -292,18 +250,13 @@ def _brief(run):
     return {name: value for name, value in run.items() if name not in ("settings", "edits")}
 
 
-@lru_cache(maxsize=8)
-def _opened(folder):
-    from inldl_studio.grid import Grid  # needs NumPy, which the first page does not wait for
-
-    return Grid(folder)
-
-
 def _asked(body):
     """Return what questions a user wants, as options of `ask_table`."""
     how = {"budget": _number(body.get("budget"))}
     if not 1 <= how["budget"] <= 10_000:
         raise ValueError("Ask for 1 to 10,000 cells.")
+    how["people"] = names_of(body.get("people"))
+    how["twice"] = max(0, int(_number(body.get("twice") or 0)))
     how["by"] = "row" if body.get("by") == "row" else "cell"
     for name in ("row_cost", "cell_cost"):
         if body.get(name) not in (None, ""):
@@ -311,27 +264,6 @@ def _asked(body):
             if not 0 < how[name] < math.inf:
                 raise ValueError(f"{body[name]!r} is not a price; give a number above 0.")
     return how
-
-
-def _take_back_all(table, changes, what):
-    """Return the change that takes all edits back."""
-    return {"what": what, "who": "", "cells": [
-        {"row": row, "label": label, "before": edit, "after": None}
-        for row, label, *edit in table["edits"]
-    ]}  # fmt: skip
-
-
-def _told(edit):
-    """Return an edit in words: a number, or that the cell was as in the file, or made missing."""
-    if edit is None:
-        return "as in the file"
-    return "missing" if edit[0] is None else f"{edit[0]:.10g}"
-
-
-def _dict(value):
-    if not isinstance(value, dict):
-        raise ValueError(MISUNDERSTOOD)
-    return value
 
 
 def _number(text):

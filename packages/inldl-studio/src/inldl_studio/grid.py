@@ -1,6 +1,7 @@
 """Show any part of a large table: sorted, filtered, a window at a time; and write it for that."""
 
 import json
+import math
 import mmap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,9 +17,10 @@ WINDOW_ROWS = 500  # of a window
 ORDERS = 8  # that are kept: the next window of the same is at hand
 MOST_OTHERS = 40  # columns that are shown with the labels
 LONGEST_CELL = 120  # characters of a cell
+MOST_READ, LONGEST_PART = 5_000, 6  # rows that tell how shares are written; of their decimals
 BARS, MOST_DRAWN = 12, 60  # of small histograms: bars, and labels
 DOUBTFUL = 1000  # cells to jump between
-KNOWN, FILLED, MISSING, EDITED = range(4)  # what a cell is
+KNOWN, FILLED, MISSING, EDITED, EMPTIED = range(5)  # what a cell is; the last was made missing
 
 
 class Grid:
@@ -91,11 +93,15 @@ class Grid:
         except ValueError:
             return np.array([text.casefold() for text in texts], dtype=object)
 
-    def window(self, order, first, count, edits) -> list[dict[str, Any]]:
-        """Return some rows as plain data; `edits` has numbers by row and label."""
+    def window(self, order, first, count, edits, old=frozenset()) -> list[dict[str, Any]]:
+        """Return some rows as plain data.
+
+        `edits` has numbers by row and label, and `old` the rows whose estimates are older than
+        what was edited in them.
+        """
         first, count = max(0, first), max(0, min(count, WINDOW_ROWS))
-        rows = order[first : first + count]
-        return [self.row(int(row), edits.get(int(row), {})) for row in rows]
+        rows = map(int, order[first : first + count])
+        return [self.row(row, edits.get(row, {})) | {"old": row in old} for row in rows]
 
     def row(self, row, edits) -> dict[str, Any]:
         """Return a row: its number, its texts, and for each label text, kind and interval."""
@@ -112,19 +118,31 @@ class Grid:
 
     def _cell(self, label, before, shown, low, high, edits, whole):
         """Return the text of a cell, its kind, its share of the whole, and its interval."""
+        form, who = self.facts["form"], ""
+        kind = KNOWN if before == before else FILLED if shown == shown else MISSING
         if label in edits:
             value, who = edits[label]
-            if value is None:
-                return ["", EDITED, 0, "", who]
-            return [f"{value:.6g}", EDITED, value / whole, "", who]
+            if value is not None:
+                return [f"{value:.6g}", EDITED, value / whole, "", who]
+            kind, shown = EMPTIED, math.nan if kind == KNOWN else shown
         if shown != shown:
-            return ["", MISSING, 0]
-        form = self.facts["form"]
-        kind = KNOWN if before == before else FILLED
+            return ["", kind, 0, "", who] if who else ["", kind, 0]
         ends = []
-        if kind == FILLED and low is not None and low == low:
+        if kind != KNOWN and low is not None and low == low:
             ends = [f"{low:{form}}" if low == high else f"{low:{form}} to {high:{form}}"]
+        ends += [""] * (not ends) + [who] if kind == EMPTIED else []
+        form = self._known_form if kind == KNOWN else form
         return [format(shown, form), kind, shown / whole, *ends]
+
+    @cached_property
+    def _known_form(self):
+        """Return the format of known shares: with the decimals that they have in the file."""
+        known = np.asarray(self.before[:MOST_READ])
+        known = known[~np.isnan(known)]
+        for decimals in range(LONGEST_PART + 1):
+            if np.allclose(known, np.round(known, decimals), rtol=0, atol=1e-9):
+                return f".{decimals}f"
+        return ".6g"
 
     @cached_property
     def histograms(self) -> list[list[list[int]]] | None:
@@ -231,6 +249,7 @@ def write_grid(
     facts = {"labels": labels, "others": others, "ids": ids, "n_rows": n_rows}
     facts |= {"completed": completed, "intervals": intervals}
     facts |= {"whole": WHOLE.get(scale), "form": cell_form(scale)}
+    facts |= {"decimal": file.format.decimal, "thousands": file.format.thousands}
     (folder / "grid.json").write_text(json.dumps(facts), encoding="utf-8")
 
 

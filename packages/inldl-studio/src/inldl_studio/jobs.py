@@ -13,6 +13,7 @@ from subprocess import TimeoutExpired
 from typing import Any, TextIO
 
 from inldl.processes import READY, end_process, own_output, received, start_process
+from inldl_studio.remaining import TimeLeft
 
 Run = dict[str, Any]  # as `Workspace` keeps it
 RUNNING_JOBS = 4  # that work at the same time
@@ -62,7 +63,7 @@ class Jobs:
                     raise Busy(_OTHERWISE)
             if len(self._running) >= RUNNING_JOBS:
                 raise Busy(_BUSY)
-            facts = {name: task[name] for name in ("settings", "edits")}
+            facts = {name: task[name] for name in ("settings", "edits", "asked") if name in task}
             run = self._workspace.new_run(table_id, kind, **facts)
             process, self._spare = self._spare, None
             if process is not None and process.poll() is not None:  # somebody has ended it
@@ -81,7 +82,12 @@ class Jobs:
         if job is None or job.run["table"] != table_id:
             return self.known(self._workspace.run(table_id, run_id))
         seconds = time.monotonic() - job.since
-        return {**job.run, "progress": job.progress, "seconds": seconds, "left": job.left(seconds)}
+        return {
+            **job.run,
+            "progress": job.progress,
+            "seconds": seconds,
+            "left": job.clock.left(seconds),
+        }
 
     def known(self, run) -> Run:
         """Return how a run ended, also if that could not be written."""
@@ -110,7 +116,7 @@ class Jobs:
 
     def _watch(self, job, task):
         """Give a process its task, listen to it, and keep how it ended."""
-        status, error = "died", ""
+        status, error, about = "died", "", {}
         try:
             print(json.dumps(task), file=job.process.stdin, flush=True)
             for line in job.process.stdout:
@@ -118,9 +124,9 @@ class Jobs:
                     continue
                 said = json.loads(line)
                 if "status" in said:
-                    status, error = said["status"], said["error"]
+                    status, error, about = said["status"], said["error"], said.get("about")
                     break
-                job.progress = said
+                job.hear(said)
         except (OSError, ValueError):  # it has died, perhaps in the middle of a line
             status = "died"
         if status == "died":
@@ -128,17 +134,17 @@ class Jobs:
                 job.process.wait(AFTER)
         code = end_process(job.process)
         if job.stopped:
-            status, error = "stopped", job.stopped
+            status, error, about = "stopped", job.stopped, {}
         elif status == "died":
             error = _died(code)
-        self._end(job.run, status, error)
+        self._end(job.run, status, error, about)
         self._running.pop(job.run["id"])
         job.ended.set()
         self.prepare()
 
-    def _end(self, run, status, error):
+    def _end(self, run, status, error, about=None):
         """Keep how a run ended; of one without a result, nothing else stays."""
-        ended = {"status": status, "error": error, "ended": time.time()}
+        ended = {"status": status, "error": error, "about": about or {}, "ended": time.time()}
         try:
             folder = self._workspace.run_folder(run["table"], run["id"])
             for path in folder.iterdir() if status != "done" else ():
@@ -161,12 +167,12 @@ class _RunningJob:
         self.run, self.process, self.task = run, process, task
         self.progress, self.since = STARTING, time.monotonic()
         self.stopped, self.ended = "", threading.Event()
+        self.clock = TimeLeft(run["kind"], run["settings"].get("method", "auto"))
 
-    def left(self, seconds: float) -> float | None:
-        """Return about how many seconds are left of the step, if that is known by now."""
-        share = self.progress["share"]
-        spent = seconds - self.progress.get("began", 0)
-        return None if not share or share < 0.02 or spent < 1 else spent * (1 - share) / share
+    def hear(self, progress: dict[str, Any]) -> None:
+        """Note how far the work is."""
+        self.progress = progress
+        self.clock.hear(progress, time.monotonic() - self.since)
 
     def stop(self, why: str) -> None:
         """End the process, and wait until its run was kept."""
@@ -188,14 +194,13 @@ class ProgressLines:
     """Sends lines of JSON about how far the work is."""
 
     def __init__(self, out: TextIO) -> None:
-        self._out, self._last, self._since = out, 0.0, time.monotonic()
+        self._out, self._last = out, 0.0
         self.state: dict[str, Any] = dict(STARTING)
 
     def step(self, text: str, steps: int | None = None) -> None:
         """Say that the next of so many `steps` begins."""
         step, steps = self.state["step"] + 1, steps or self.state["steps"]
         self.state |= {"text": text, "detail": "", "share": None, "step": step, "steps": steps}
-        self.state["began"] = time.monotonic() - self._since
         self._send()
 
     def detail(self, text: str, share: float | None = None) -> None:
@@ -204,9 +209,9 @@ class ProgressLines:
         if time.monotonic() - self._last >= OFTEN:
             self._send()
 
-    def end(self, status: str, error: str = "") -> None:
-        """Say that the work has ended, and how."""
-        self.state = {"status": status, "error": error}
+    def end(self, status: str, error: str = "", about: dict[str, Any] | None = None) -> None:
+        """Say that the work has ended, and how; `about` says where something is wrong."""
+        self.state = {"status": status, "error": error, "about": about or {}}
         self._send()
 
     def _send(self) -> None:

@@ -13,7 +13,7 @@ from inldl.report.document import (
     ShownTable,
     picture_and_table,
 )
-from inldl.report.figures import moved_means
+from inldl.report.figures import missing_map, moved_means
 from inldl.report.style import COLUMN, FULL, GREY, Drawing, drawn, single_panel
 from inldl.tables.audit import HeldOut, form_of, in_unit
 from inldl_studio.grid import Grid
@@ -60,7 +60,7 @@ def error_by_size(frame: pd.DataFrame, *, width: float = COLUMN) -> Drawing:
 
 def pictures_of(grid: Grid, held_out: HeldOut | None) -> Document:
     """Return what is missing, what was filled in, and how good that is."""
-    sections = [_means(grid)]
+    sections = [_means(grid), _missing(grid)]
     if held_out is not None and held_out.overall()["n"] >= FEWEST_DRAWN:
         sections += [_scatter(held_out), _by_size(held_out)]
     return Document("The result in pictures", sections=sections)
@@ -83,6 +83,18 @@ def _means(grid):
     caption = "The mean of each label: of the shares that are known, and of all of them."
     draw = partial(moved_means, frame, label="mean share", width=FULL)
     return Section("Before and after", picture_and_table(draw, caption, table))
+
+
+def _missing(grid):
+    """Return where shares were missing."""
+    known = ~np.isnan(np.asarray(grid.before))
+    missing = pd.Series(1 - known.mean(axis=0), index=grid.labels)
+    columns = [Header("label"), Header("missing", ".1%"), Header("cells", "d")]
+    rows = [[name, part, round(part * len(known))] for name, part in missing.items()]
+    table = ShownTable(columns, rows, caption="How much of each label is missing.", name="missing")
+    caption = "Which shares are known; rows in which the same ones are missing stand together."
+    draw = partial(missing_map, known, grid.labels, missing=missing.to_numpy())
+    return Section("What was missing", picture_and_table(draw, caption, table))
 
 
 def _scatter(held_out):

@@ -1,6 +1,7 @@
 """Start the studio: a free port of this machine, a token, and a browser that opens its page."""
 
 import contextlib
+import json
 import os
 import secrets
 import shutil
@@ -12,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from inldl.text import say
+from inldl_studio.workspace import TOKENS
 
 ADDRESS = "127.0.0.1"
 _SHARED = (
     "Everybody in your network who has one of these addresses can see and change all tables. Give "
-    "each to one person. What is sent is not encrypted."
+    "each to one person. What is sent is not encrypted. With --port, the addresses are the same "
+    "next time; that of a name that is left out ends."
 )
 
 
@@ -111,8 +114,9 @@ def make_server(
 
     number = listener.getsockname()[1]
     host = own_address() if people else ADDRESS
-    tokens = {new_token(): name for name in people or [""]}
-    app = Guard(make_app(workspace, jobs, largest), tokens, number, {*LOCAL, host})
+    kept = kept_tokens(workspace.folder, people) if people else {"": new_token()}
+    tokens = {token: name for name, token in kept.items()}
+    app = Guard(make_app(workspace, jobs, largest, people), tokens, number, {*LOCAL, host})
     quiet = {"log_level": "warning", "access_log": False, "server_header": False}
     how: dict[str, Any] = {**quiet, "ws": "none", "proxy_headers": False}
     config = uvicorn.Config(app, **how, timeout_graceful_shutdown=1)
@@ -156,6 +160,33 @@ def listening(port: int, *, shared: bool = False) -> socket.socket:
         raise OSError(
             f"Port {port} cannot be used ({reason}); choose another, or leave --port out."
         ) from None
+
+
+def kept_tokens(folder: Path, people: Sequence[str]) -> dict[str, str]:
+    """Return the token of each person, the same as last time; only this user can read them.
+
+    Who is no longer named has no address any more.
+    """
+    path = folder / TOKENS
+    try:
+        known = json.loads(path.read_text(encoding="utf-8")) if _is_private(path) else {}
+    except ValueError:  # damaged
+        known = {}
+    known = known if isinstance(known, dict) else {}
+    tokens = {name: str(known.get(name) or new_token()) for name in people}
+    path.unlink(missing_ok=True)
+    made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(made, "w", encoding="utf-8") as file:
+        json.dump(tokens, file)
+    return tokens
+
+
+def _is_private(path):
+    """Return whether a file is there that nobody else may read, where a system knows that."""
+    if not path.is_file() or path.is_symlink():
+        return False
+    found = path.stat()
+    return os.name != "posix" or (found.st_mode & 0o077 == 0 and found.st_uid == os.getuid())
 
 
 def new_token() -> str:

@@ -8,10 +8,11 @@ import tempfile
 import traceback
 import warnings
 import zipfile
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from inldl.files.model_file import load_model, save_model
 from inldl.files.replacing import write_text
@@ -38,12 +39,15 @@ from inldl.tables.results import draw_paths
 from inldl.tables.table_rows import gather
 from inldl.tables.tasks import fit_table, method_for, predict_table
 from inldl.tables.writing import write_edited, write_frame
+from inldl.text import inert
 from inldl_studio import settings as options
+from inldl_studio.answering import WHO, divided, list_name
 from inldl_studio.grid import Grid, cell_form, completed_cells, write_grid
-from inldl_studio.handing_on import commands, style_sheet
+from inldl_studio.handing_on import style_sheet
 from inldl_studio.jobs import ProgressLines
 from inldl_studio.pictures import pictures_of
 from inldl_studio.roles import signs_in, suggest_roles
+from inldl_studio.wording import explained, page_words
 
 COVERAGE = 0.9  # of the intervals on the page
 MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
@@ -56,6 +60,8 @@ def document_data(document: Any, folder: Path) -> dict[str, Any]:
     """Return a document as plain data; its pictures become files in the folder."""
     drawn = pictures(document, document.most_bytes)
     data = {name: getattr(document, name) for name in ("title", "summary", "facts", "notes")}
+    for name in ("summary", "notes"):
+        data[name] = list(map(page_words, data[name]))
     data["sections"] = []
     for section in document.sections:
         blocks = [_block(block, drawn, folder) for block in section.blocks]
@@ -71,7 +77,10 @@ def _block(block, drawn, folder):
     if block.kind == "figure":
         return data | _figure(block, drawn[block], folder)
     names = ("text", "texts", "pairs")
-    return data | {name: getattr(block, name) for name in names if hasattr(block, name)}
+    data |= {name: getattr(block, name) for name in names if hasattr(block, name)}
+    if block.kind in ("paragraph", "note"):
+        data["text"] = page_words(data["text"])
+    return data
 
 
 def _figure(block, picture, folder):
@@ -111,18 +120,26 @@ class Task:
         self.settings, self.folder = given["settings"], Path(given["folder"])
         self.path = Path(given["file"])
         self.name = self.path.name
+        self.opened: TableFile | None = None
 
     def open(self) -> TableFile:
         """Return the table, with the cells that the user has edited."""
         labels, columns = options.labels(self.settings), options.columns(self.settings)
-        file = TableFile(self.path, labels, columns)
+        file = self.opened = TableFile(self.path, labels, columns)
         if not self.given["edits"]:
             return file
         copy = self.folder / "file" / self.name
         copy.parent.mkdir()
         edits = [each[:3] for each in self.given["edits"]]
         write_edited(file, copy, edits)
-        return TableFile(copy, labels, columns)
+        self.opened = TableFile(copy, labels, columns)
+        return self.opened
+
+    def explained(self, error: Exception) -> dict[str, Any]:
+        """Return what went wrong in the words of the page, and where in the table."""
+        if self.opened is None:
+            return explained(error, str, 0)
+        return explained(error, self.opened.source.where, self.opened.source.most_rows())
 
     def out(self, word: str, suffix: str | None = None) -> Path:
         """Return a path for a file to write, named after the table."""
@@ -132,16 +149,13 @@ class Task:
         path.parent.mkdir(exist_ok=True)
         return path
 
-    def to_repeat(self) -> dict[str, Path]:
-        """Write the commands that give the same, and the table with the edits of the user."""
-        edits, name = self.given["edits"], self.name
-        made = {"script": self.out("commands", ".sh")}
-        if edits:
-            made["edited"] = self.out("edited")
-            shutil.copyfile(self.folder / "file" / self.name, made["edited"])
-            name = made["edited"].name
-        write_text(made["script"], commands(self.settings, name, bool(edits)))
-        return made
+    def edited(self) -> dict[str, Path]:
+        """Keep the table with the edits of the user, on which commands give the same."""
+        if not self.given["edits"]:
+            return {}
+        path = self.out("edited")
+        shutil.copyfile(self.folder / "file" / self.name, path)
+        return {"edited": path}
 
     def finish(self, document: Any = None, files: Any = None, **more: Any) -> None:
         """Keep what was found in the folder of the run.
@@ -165,11 +179,10 @@ def look(task: Task) -> None:
     how = options.chosen(FileOptions, task.settings)
     file = TableFile(task.path, None, how, long=long)
     found, n_rows, notes = suggest_roles(file, task.settings["dates"])
-    signs, labels = [], found["column"][found["role"] == "label"].tolist()
-    with suppress(ValueError):  # words among the shares, of which the notes say what to do
-        signs = [] if long or not labels else signs_in(TableFile(task.path, labels, how))
+    labels = found["column"][found["role"] == "label"].tolist()
+    signs = [] if long or not labels else signs_in(task.path, labels, how)
     columns = found.astype(object).to_dict("records")
-    task.finish(columns=columns, n_rows=n_rows, notes=notes, signs=signs)
+    task.finish(columns=columns, n_rows=n_rows, notes=list(map(page_words, notes)), signs=signs)
 
 
 def inspect(task: Task) -> None:
@@ -212,7 +225,7 @@ def complete(task: Task) -> None:
     files |= {"detailed" if coverage else "filled": detailed}
     files |= {"model": task.out("model", ".inldl"), "report": task.out("report", ".html")}
     save_model(learned.model, files["model"], info=learned.info(task.name))
-    files |= task.to_repeat()
+    files |= task.edited()
     document = completion_page(
         written, learned, learned.model, task.name, plain.name, learned.influence()
     )
@@ -244,15 +257,32 @@ def ask(task: Task) -> None:
     how = {"scale": task.given["scale"], "normalize": task.settings["normalize"]}
     asking = AskOptions(**wanted, cost=cost)
     found = ask_table(file, model, out, asking, **how)
+    people = divided(len(found.table), task.given.get("people", []), task.given.get("twice", 0))
+    files = {"questions": out} | _lists(task, out, people)
     document = questions_page(found, model, task.name, out.name, most=QUESTIONS)
-    task.finish(document, {"questions": out}, **_questions(found.table, task.given["scale"]))
+    listed = _questions(found.table, task.given["scale"], people)
+    task.finish(document, files, **listed, people=task.given.get("people", []))
 
 
-def _questions(table, scale):
+def _lists(task, out, people):
+    """Write the questions of each person to a file of their own, by its name in the result."""
+    listed = TableFile(out, None)
+    frame = gather(listed)[0].features[listed.source.names]
+    files = {}
+    for number, name in enumerate(task.given.get("people", [])):
+        mine = frame[[name in who for who in people]]
+        path = out.with_name(f"{out.stem}-{list_name(name)}.csv")
+        path = path if path not in files.values() else out.with_name(f"{out.stem}-{number}.csv")
+        write_frame(mine.assign(**{WHO: inert(name)}), path, like=listed.format)
+        files[f"questions-{number}"] = path
+    return files
+
+
+def _questions(table, scale, people):
     """Return the questions as the page shows them."""
     ids = list(table.columns[2 : table.columns.get_loc("label")])
     ends = {name: table[name].map(f"{{:{cell_form(scale)}}}".format) for name in ENDS}
-    shown = table[["row", *ids, "label"]].assign(**ends)
+    shown = table[["row", *ids, "label"]].assign(**ends, asked=people)
     return {"questions": shown.astype(object).to_dict("records"), "ids": ids}
 
 
@@ -260,7 +290,16 @@ def answers(task: Task) -> None:
     """Read the answers in a list of questions that was filled in elsewhere."""
     task.step("Reading", 1)
     other = Path(task.given["other"])
-    task.finish(answers=read_answers(other, task.open(), task.given["scale"]))
+    found = read_answers(other, task.open(), task.given["scale"])
+    listed = TableFile(other, None)
+    by: dict[tuple[int, str], str] = {}
+    if WHO in listed.source.names:
+        frame = gather(listed)[0].features
+        names = frame[WHO].map(lambda cell: "" if pd.isna(cell) else str(cell).strip("' "))
+        cells = zip(frame["row"], frame["label"].astype(str).str.lstrip("'"), strict=True)
+        by = {(int(row) - 1, label): name for (row, label), name in zip(cells, names, strict=True)}
+    told = [[*each, by[each[:2]]] if by.get(each[:2]) else [*each] for each in found]
+    task.finish(answers=told)
 
 
 def compare(task: Task) -> None:
@@ -322,12 +361,14 @@ def do(given: dict[str, Any], lines: ProgressLines) -> None:
     own = Path(given["folder"], "temporary")  # goes with the run, also if this process is killed
     own.mkdir()
     tempfile.tempdir = str(own)
+    task = Task(given, lines, warned)
     warnings.showwarning = lambda message, *_, **__: warned.append(str(message))
     try:
         with listening(lines.detail):
-            TASKS[given["kind"]](Task(given, lines, warned))
+            TASKS[given["kind"]](task)
     except (ValueError, OSError, ImportError) as error:
-        lines.end("failed", _with_short_names(str(error), given))
+        told = task.explained(error)
+        lines.end("failed", _with_short_names(told["error"], given), told["about"])
     except MemoryError:
         lines.end("failed", _MEMORY)
     except Exception as error:

@@ -2,6 +2,7 @@
 
     tables/<id>/table.json            what the user said about it; it is replaced, never changed
     tables/<id>/changes.jsonl         each change of cells: who, when, and what was there before
+    tables/<id>/answers.jsonl         each answer to a question: who, when, and what
     tables/<id>/file/<name>           the table, a copy
     tables/<id>/others/<id>/<name>    tables to predict
     tables/<id>/runs/<id>/run.json    one piece of work, and how it ended
@@ -25,19 +26,22 @@ from typing import Any
 
 from inldl.files.replacing import make_folder, write_text
 from inldl_studio.settings import DEFAULTS
+from inldl_studio.undoing import changed_since, steps_after
 
 Json = dict[str, Any]
 _ID = re.compile(r"[0-9a-f]{16}")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")  # on Windows
 LONGEST_FILE_NAME = 80
 MOST_EDITS = 10_000
-_NEW: Json = {"revision": 1, "edits": [], "runs": {}, "done": 0, "undone": 0, "off": {}}
+_NEW: Json = {"revision": 1, "settings_revision": 1, "edits": [], "runs": {}, "off": {}}
+_NEW |= {"changes": 0, "answers": 0, "undo": {}, "redo": {}}
 _NUMBER = (int, float)
 _TABLE: dict[str, Any] = {"id": str, "name": str, "created": _NUMBER, "size": int, "digest": str}
 _TABLE |= {"settings": dict, "edits": list, "runs": dict, "revision": int}
 _RUN: dict[str, Any] = {"id": str, "table": str, "kind": str, "settings": dict, "edits": list}
 _RUN |= {"status": str, "started": _NUMBER, "error": str}
 ROOMS, MARK = ("tables", "incoming"), ".inldl-studio"
+TOKENS = "addresses.json"  # of the people who share the studio
 
 
 class NotFound(LookupError):
@@ -142,14 +146,15 @@ class Workspace:
         return self._of(table_id) / "file" / self.table(table_id)["name"]
 
     def change(self, table_id, revision, **what) -> Json:
-        """Replace settings; refuse if the table is not as the page knows it."""
+        """Replace settings; refuse if they are not as the page knows them."""
         with self._lock:
             table = self.table(table_id)
-            if revision != table["revision"]:
+            if revision != table["settings_revision"]:
                 raise Changed(
-                    "The table was changed in another tab; this tab now shows the change."
+                    "The settings of this table were changed elsewhere meanwhile; they are shown "
+                    "as they are now."
                 )
-            return self._write({**table, **what, "revision": revision + 1})
+            return self._write({**_raised(table), **what, "settings_revision": revision + 1})
 
     # Changes of cells -----------------------------------------------------------------------
 
@@ -157,40 +162,63 @@ class Workspace:
         """Return all changes of cells, the oldest first; those that were undone are marked."""
         table, path = self.table(table_id), self._of(table_id) / "changes.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        kept = [json.loads(line) for line in lines[: table["done"] + table["undone"]]]
-        return [{**each, "undone": at >= table["done"]} for at, each in enumerate(kept)]
+        kept = [json.loads(line) for line in lines[: table["changes"]]]
+        undone = set()
+        for each in kept:
+            undone.discard(each.get("redoes"))
+            undone.add(each.get("undoes"))
+        return [{**each, "undone": at in undone} for at, each in enumerate(kept)]
 
     def change_cells(self, table_id, find: Callable[[Json, list[Json]], Json]) -> Json:
         """Change cells: `find` returns a change for a table and the changes before; keep it.
 
-        What was undone before is forgotten. A change has cells, each with its row, its label, and
-        its edit before and after; None is no edit.
+        A change has who did it and cells, each with its row, its label, and its edit before and
+        after; None is no edit.
         """
         with self._lock:
             table = self.table(table_id)
-            before = [each for each in self.changes(table_id) if not each["undone"]]
-            change = find(table, before)
-            if not change["cells"]:
-                return table
-            change |= {"when": time.time(), "revision": table["revision"] + 1}
-            path = self._of(table_id) / "changes.jsonl"
-            lines = [{name: x for name, x in each.items() if name != "undone"} for each in before]
-            if table["undone"] or not path.is_file():
-                write_text(path, "".join(f"{json.dumps(each)}\n" for each in [*lines, change]))
-            else:
-                _append(path, len(lines), json.dumps(change))
-            counts = {"done": len(lines) + 1, "undone": 0}
-            return self._with_edits(table, change, "after", **counts, **change.get("also", {}))
+            change = find(table, self.changes(table_id))
+            return self._with_change(table, change) if change["cells"] else table
 
-    def step(self, table_id, back: bool) -> Json:
-        """Undo the last change of cells, or do the next one again."""
+    def step(self, table_id, back: bool, who="", over=False) -> Json:
+        """Undo the last change of cells that somebody did, or do the next one again.
+
+        Cells that somebody else has changed since then stay as they are, if `over` says that this
+        is known; else the step is refused.
+        """
         with self._lock:
             table, changes = self.table(table_id), self.changes(table_id)
-            at = table["done"] - back
-            if not 0 <= at < len(changes):
+            steps = table["undo" if back else "redo"].get(who, [])
+            if not steps:
                 raise ValueError(f"There is nothing to {'undo' if back else 'redo'}.")
-            counts = {"done": at + (not back), "undone": len(changes) - at - (not back)}
-            return self._with_edits(table, changes[at], "before" if back else "after", **counts)
+            at = steps[-1]
+            there, then = ("after", "before") if back else ("before", "after")
+            now = {(row, label): edit for row, label, *edit in table["edits"]}
+            cells = []
+            for cell in changes[at]["cells"]:
+                place = cell["row"], cell["label"]
+                if now.get(place) == cell[there]:
+                    new = {"before": cell[there], "after": cell[then]}
+                    cells.append({"row": cell["row"], "label": cell["label"], **new})
+                elif not over:
+                    raise Changed(changed_since(changes, place))
+            what = f"{'Undid' if back else 'Did again'}: {changes[at]['what']}"
+            step = {"undoes" if back else "redoes": at}
+            return self._with_change(table, {"what": what, "who": who, "cells": cells, **step})
+
+    def answers(self, table_id) -> list[Json]:
+        """Return all answers to questions, the oldest first."""
+        path = self._of(table_id) / "answers.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        return [json.loads(line) for line in lines[: self.table(table_id)["answers"]]]
+
+    def add_answers(self, table_id, answers: list[Json]) -> None:
+        """Keep answers, each with its row, its label, its number and who gave it."""
+        with self._lock:
+            table, when = self.table(table_id), time.time()
+            lines = [json.dumps({**each, "when": when}) for each in answers]
+            _append(self._of(table_id) / "answers.jsonl", table["answers"], "\n".join(lines))
+            self._write({**table, "answers": table["answers"] + len(lines)})
 
     def keep_off(self, table_id, off) -> None:
         """Keep which rows do not sum to the whole."""
@@ -199,14 +227,21 @@ class Workspace:
             if table["off"] != off:
                 self._write({**table, "off": off})
 
-    def _with_edits(self, table, change, side, **more):
-        """Keep a table whose cells are as they were before or after a change."""
-        changed = {(cell["row"], cell["label"]): cell[side] for cell in change["cells"]}
+    def _with_change(self, table, change):
+        """Keep a change, and the table with the cells as they are after it."""
+        changed = {(cell["row"], cell["label"]): cell["after"] for cell in change["cells"]}
         edits = [each for each in table["edits"] if (each[0], each[1]) not in changed]
         edits += [[*at, *edit] for at, edit in changed.items() if edit is not None]
         if len(edits) > MOST_EDITS:
-            raise ValueError(f"No more than {MOST_EDITS:,} cells can be edited; complete first.")
-        return self._write({**table, "edits": edits, **more, "revision": table["revision"] + 1})
+            raise ValueError(
+                f"{len(edits):,} cells would be edited then, and no more than {MOST_EDITS:,} can "
+                "be; complete the table first, or choose fewer cells."
+            )
+        after, number = _raised(table), table["changes"]
+        change |= {"when": time.time(), "revision": after["revision"]}
+        _append(self._of(table["id"]) / "changes.jsonl", number, json.dumps(change))
+        after |= {"edits": edits, "changes": number + 1, **steps_after(table, change, number)}
+        return self._write(after)
 
     def remove(self, table_id) -> None:
         """Remove a table and all that became of it."""
@@ -216,6 +251,7 @@ class Workspace:
         """Remove everything that is ours."""
         for name in ROOMS:
             shutil.rmtree(self.folder / name)
+        (self.folder / TOKENS).unlink(missing_ok=True)
         (self.folder / MARK).unlink()
         with suppress(OSError):  # something else is there
             self.folder.rmdir()
@@ -305,8 +341,14 @@ def _existing(folder, name, gone):
     return folder / name
 
 
+def _raised(table):
+    """Return a table whose revision is a new one."""
+    return {**table, "revision": table["revision"] + 1}
+
+
 def _append(path, number, line):
     """Add a line behind the first ones; a line that was cut off, or never counted, goes."""
+    path.touch()
     with path.open("r+b") as file:
         for _ in range(number):
             file.readline()

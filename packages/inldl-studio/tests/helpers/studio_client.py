@@ -50,7 +50,7 @@ class Client:
     def set(self, table, **settings):
         """Say something about a table."""
         table = self.good("GET", f"tables/{table['id']}")
-        body = {"revision": table["revision"], "settings": settings}
+        body = {"settings_revision": table["settings_revision"], "settings": settings}
         return self.good("PUT", f"tables/{table['id']}/settings", body)
 
     def run(self, table, kind, **more):

@@ -1,13 +1,18 @@
-"""Pages of results; here are the parts that several have: errors and features."""
+"""Pages of results; here are errors and features, which several have, and the page of a test."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from inldl.report import document as d
 from inldl.report.figures import errors_by_label, influence, reliability
 from inldl.report.figures.maps import most_influential
-from inldl.report.style import FULL
-from inldl.tables.audit import form_of, in_unit
+from inldl.report.style import FULL, better
+from inldl.tables.audit import error, form_of, in_unit
+from inldl.tables.model import TableModel
+from inldl.tables.results import Evaluation
+from inldl.text import counted
 
+FEW_LEARNED = 0.05  # of the rows of a test; as many may be alike by chance
 FEW = 50  # shares: an error that is measured on fewer is a rough estimate
 
 
@@ -89,9 +94,8 @@ def _by_label(held_out):
         "observed, on average."
     )
     draw = partial(errors_by_label, frame[frame["n"] > 0], width=FULL)
-    return d.picture_and_table(
-        draw, caption, d.ShownTable.of(frame, columns, numbers, "errors-by-label")
-    )
+    table = d.ShownTable.of(frame, columns, numbers, "errors-by-label")
+    return d.picture_and_table(draw, caption, table)
 
 
 def _reliability(held_out, coverage):
@@ -110,9 +114,8 @@ def _reliability(held_out, coverage):
     }
     groups = frame.assign(group=range(1, len(frame) + 1))
     table = d.ShownTable.of(groups, columns, "The same in numbers.", "reliability")
-    blocks = d.picture_and_table(
-        partial(reliability, frame, coverage=coverage, width=FULL), caption, table
-    )
+    draw = partial(reliability, frame, coverage=coverage, width=FULL)
+    blocks = d.picture_and_table(draw, caption, table)
     if coverage is None:
         return blocks
     return [d.Paragraph(f"{coverage:.1%} of the shares lie in their intervals."), *blocks]
@@ -127,9 +130,8 @@ def _influence(frame, unit):
     )
     columns = [d.Header("feature"), *(d.Header(str(name), ".4g") for name in top.columns)]
     rows = [[str(name), *row] for name, *row in top.astype(float).itertuples()]
-    table = d.ShownTable(
-        columns, rows, caption=f"The same in numbers{in_unit(unit)}.", name="influence"
-    )
+    numbers = f"The same in numbers{in_unit(unit)}."
+    table = d.ShownTable(columns, rows, caption=numbers, name="influence")
     draw = partial(influence, frame, label="rise of the error")
     return [d.Paragraph(_SHUFFLED), *d.picture_and_table(draw, caption, table)]
 
@@ -140,3 +142,60 @@ _SHUFFLED = (
     "another feature says the same. The rows are some of those that the model has learned from; "
     "at new rows the influence may be smaller."
 )
+
+
+def evaluation_page(
+    evaluation: Evaluation, model: TableModel, table: str, notes: Sequence[str] = ()
+) -> d.Document:
+    """Return the page of a model that was tested on a file.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What `inldl.tables.evaluate_table` returned.
+    model, table, notes
+        As in `inldl.report.prediction_page`.
+    """
+    rows, held_out = counted(evaluation.n_rows, "row"), evaluation.held_out
+    facts = [("Table", table), ("Method", str(model.method)), ("Rows", f"{evaluation.n_rows:,}")]
+    summary = error_sentences(held_out, f"known shares of {rows}")
+    if evaluation.n_learned > FEW_LEARNED * evaluation.n_rows:
+        summary.append(
+            f"The model was fitted to {evaluation.n_learned:,} of these rows; new rows have "
+            "larger errors."
+        )
+    covered = held_out.overall()["coverage"]
+    if covered is not None:
+        promised = f"The {evaluation.coverage:.0%} intervals"
+        summary.append(f"{promised} contain {covered:.1%} of the shares.")
+    if evaluation.bounded is not None:
+        summary += _bounded_sentences(evaluation.bounded)
+    sections = [d.Section("Scores", [_scores(evaluation)]), *quality_sections(held_out)]
+    return d.Document(f"The model on {table}", summary, facts, notes, sections)
+
+
+def _scores(evaluation):
+    rows = []
+    for name, score in evaluation.metrics.items():
+        pair = (score, evaluation.constant[name])
+        texts = (d.Header("", form_of("", pair)).cell(x).text for x in pair)
+        rows.append([name, *texts, better(name)])
+    caption = (
+        "Means over the rows of the table. Only known shares count; in kl_divergence, the missing "
+        "shares of a row count as one, whose sum is known."
+    )
+    columns = [d.Header(name) for name in ("measure", "model", "constant mean", "better is")]
+    return d.ShownTable(columns, rows, caption=caption, name="metrics")
+
+
+def _bounded_sentences(bounded):
+    """Return sentences on predictions of cells that have bounds."""
+    inside = "All" if bounded.within == 1 else f"{bounded.within:.1%}"
+    texts = [
+        f"{counted(bounded.n, 'cell')} with bounds, such as <5, did not count. {inside} of their "
+        "predictions lie within the bounds."
+    ]
+    if bounded.within < 1:
+        distance = error(bounded.distance, bounded.unit)
+        texts.append(f"The others miss them by {distance} on average.")
+    return texts

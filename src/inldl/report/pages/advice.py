@@ -5,16 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from inldl.report.document import (
-    Document,
-    Header,
-    Items,
-    Paragraph,
-    Section,
-    ShownTable,
-    picture,
-    picture_and_table,
-)
+from inldl.report import document as d
 from inldl.report.figures import comparison as comparison_figure
 from inldl.report.figures import hidden_mass, holes_per_row, map_of_places, missing_map
 from inldl.report.style import FULL, shortened
@@ -31,7 +22,7 @@ MOST_LISTED_COLUMNS = 1000
 
 def comparison_page(
     comparison: Comparison, title: str = "Methods on a table", notes: Sequence[str] = ()
-) -> Document:
+) -> d.Document:
     """Return the page of methods that were compared on a table.
 
     Parameters
@@ -51,36 +42,35 @@ def comparison_page(
     )
     draw = partial(comparison_figure, comparison.table, recommended=comparison.recommended)
     sentence = f"Errors are root mean squares{unit}, ± their standard errors; lower is better."
-    drawn = picture(draw, caption, "comparison")
-    blocks = [drawn, _methods(comparison), Paragraph(sentence)]
+    drawn = d.picture(draw, caption, "comparison")
+    blocks = [drawn, _methods(comparison), d.Paragraph(sentence)]
     rows = comparison.table.itertuples()
     failures = [f"{each.method} failed: {each.reason}" for each in rows if each.reason]
-    sections = [Section("Errors", blocks)]
-    sections += [Section("Methods that failed", [Items(failures)])] if failures else []
+    sections = [d.Section("Errors", blocks)]
+    sections += [d.Section("Methods that failed", [d.Items(failures)])] if failures else []
     facts = [("Recommended", comparison.recommended), ("Rows", f"{comparison.n_rows:,}")]
-    return Document(title, [comparison.why], facts, [*notes, *comparison.notes], sections)
+    return d.Document(title, [comparison.why], facts, [*notes, *comparison.notes], sections)
 
 
 def _methods(comparison):
     """Return the numbers of the methods."""
     table = comparison.table
-    completing, predicting = (
-        form_of(comparison.unit, table[f"{kind}_rmse"]) for kind in ("completing", "predicting")
-    )
+    errors = (table[f"{kind}_rmse"] for kind in ("completing", "predicting"))
+    completing, predicting = (form_of(comparison.unit, each) for each in errors)
     columns = {
-        "method": Header("method"),
-        "completing_rmse": Header("completing", completing),
-        "completing_se": Header("±", completing),
-        "predicting_rmse": Header("predicting", predicting),
-        "predicting_se": Header("±", predicting),
-        "cosine": Header("cosine", ".4f"),
-        "seconds": Header("seconds", ".2f"),
-        "remark": Header("remark"),
-        "beats": Header("beats the mean", page_only=True),
-        "behind": Header("behind the best", completing, page_only=True),
-        "behind_se": Header("±", completing, page_only=True),
-        "completing_mae": Header("completing: mean absolute error", completing, page_only=True),
-        "predicting_mae": Header("predicting: mean absolute error", predicting, page_only=True),
+        "method": d.Header("method"),
+        "completing_rmse": d.Header("completing", completing),
+        "completing_se": d.Header("±", completing),
+        "predicting_rmse": d.Header("predicting", predicting),
+        "predicting_se": d.Header("±", predicting),
+        "cosine": d.Header("cosine", ".4f"),
+        "seconds": d.Header("seconds", ".2f"),
+        "remark": d.Header("remark"),
+        "beats": d.Header("beats the mean", page_only=True),
+        "behind": d.Header("behind the best", completing, page_only=True),
+        "behind_se": d.Header("±", completing, page_only=True),
+        "completing_mae": d.Header("completing: mean absolute error", completing, page_only=True),
+        "predicting_mae": d.Header("predicting: mean absolute error", predicting, page_only=True),
     }
     chosen = table["method"] == comparison.recommended
     marks = np.where(chosen, "best", "").tolist()
@@ -97,7 +87,7 @@ def _methods(comparison):
         "standard errors of the difference. Behind the best: how much larger the error is that "
         "decides. Seconds: CPU time of one fit."
     )
-    return ShownTable.of(shown, columns, caption, "methods")
+    return d.ShownTable.of(shown, columns, caption, "methods")
 
 
 def questions_page(
@@ -107,7 +97,7 @@ def questions_page(
     out: str,
     notes: Sequence[str] = (),
     most: int = FEW_QUESTIONS,
-) -> Document:
+) -> d.Document:
     """Return the page of a list of missing shares to ask for.
 
     Parameters
@@ -136,8 +126,8 @@ def questions_page(
     else:
         summary = _worth(asked)
     shown = [_questions(asked, most)] if len(asked.table) else []
-    sections = [Section("What to ask for first", shown)] if shown else []
-    return Document(f"What to ask about {table}", summary, facts, notes, sections)
+    sections = [d.Section("What to ask for first", shown)] if shown else []
+    return d.Document(f"What to ask about {table}", summary, facts, notes, sections)
 
 
 def _worth(asked):
@@ -160,19 +150,20 @@ def _questions(asked, most):
     table = asked.table.iloc[:most]
     form = form_of(asked.unit or table["estimate"].max() > 1)  # counts, or percentages
     ids = list(table.columns[2 : table.columns.get_loc("label")])
-    columns = {"rank": Header("rank"), "row": Header("row")}
-    columns |= {name: Header(name, words=True) for name in [*ids, "label"]}
+    columns = {"rank": d.Header("rank"), "row": d.Header("row")}
+    columns |= {name: d.Header(name, words=True) for name in [*ids, "label"]}
     numbers = {"estimate": "estimate", "low": "from", "high": "to"}
-    columns |= {name: Header(heading, form) for name, heading in numbers.items()}
-    columns["expected_error"] = Header("error then", form_of(asked.unit, table["expected_error"]))
+    columns |= {name: d.Header(heading, form) for name, heading in numbers.items()}
+    then = form_of(asked.unit, table["expected_error"])
+    columns |= {"expected_error": d.Header("error then", then), "cost": d.Header("cost", ".4g")}
     caption = (
         f"The first {len(table):,} of {len(asked.table):,} questions, the best first. Error then: "
         "what is expected once this one and all before it are answered."
     )
-    return ShownTable.of(table, {**columns, "cost": Header("cost", ".4g")}, caption, "questions")
+    return d.ShownTable.of(table, columns, caption, "questions")
 
 
-def inspection_page(inspection, observed=None, title="A look at a table", notes=()) -> Document:
+def inspection_page(inspection, observed=None, title="A look at a table", notes=()) -> d.Document:
     """Return the page of a table before anything is learned from it.
 
     Parameters
@@ -204,11 +195,11 @@ def inspection_page(inspection, observed=None, title="A look at a table", notes=
         "The features": [_features(inspection)],
     }
     sections = [
-        Section("The labels", [Paragraph(_size(inspection)), _labels(inspection)]),
-        Section("What to know, and what to do", [Items(findings)]),
-        *(Section(name, blocks, page_only=True) for name, blocks in details.items()),
+        d.Section("The labels", [d.Paragraph(_size(inspection)), _labels(inspection)]),
+        d.Section("What to know, and what to do", [d.Items(findings)]),
+        *(d.Section(name, blocks, page_only=True) for name, blocks in details.items()),
     ]
-    return Document(title, notes=[*notes, *inspection.notes], sections=sections)
+    return d.Document(title, notes=[*notes, *inspection.notes], sections=sections)
 
 
 def _size(inspection):
@@ -224,48 +215,47 @@ def _size(inspection):
 def _labels(inspection):
     form = form_of(inspection.unit)
     columns = {
-        "label": Header("label"),
-        "observed": Header("known"),
-        "missing": Header("missing", ".1%"),
-        **({"bounded": Header("bounded")} if inspection.by_label["bounded"].any() else {}),
-        **{name: Header(name, form) for name in ("mean", "smallest", "largest")},
-        "zeros": Header("zeros", ".1%"),
+        "label": d.Header("label"),
+        "observed": d.Header("known"),
+        "missing": d.Header("missing", ".1%"),
+        **({"bounded": d.Header("bounded")} if inspection.by_label["bounded"].any() else {}),
+        **{name: d.Header(name, form) for name in ("mean", "smallest", "largest")},
+        "zeros": d.Header("zeros", ".1%"),
     }
     unit = in_unit(inspection.unit)
     caption = f"The known shares of each label{unit}. Zeros: how many of them are 0."
     if "bounded" in columns:
         caption += " Bounded: how many missing ones have bounds, such as <5."
-    return ShownTable.of(inspection.by_label, columns, caption=caption, name="labels")
+    return d.ShownTable.of(inspection.by_label, columns, caption=caption, name="labels")
 
 
 def _map(inspection, observed):
     labels, missing = inspection.labels, inspection.by_label["missing"]
-    if observed is not None:
-        draw = partial(missing_map, observed, labels, missing=missing)
-        caption = "Which shares are known; rows in which the same ones are missing stand together."
-    else:
-        patterns = inspection.patterns
-        cells = [[label not in hidden for label in labels] for hidden in patterns["hidden"]]
-        draw = partial(missing_map, cells, labels, counts=patterns["rows"], missing=missing)
+    cells, counts = observed, None
+    caption = "Which shares are known; rows in which the same ones are missing stand together."
+    if observed is None:
+        hidden, counts = inspection.patterns["hidden"], inspection.patterns["rows"]
+        cells = [[label not in each for label in labels] for each in hidden]
         caption = (
-            f"The {len(patterns)} most frequent sets of missing shares: those of "
-            f"{patterns['rows'].sum():,} of {inspection.n_rows:,} rows."
+            f"The {len(counts)} most frequent sets of missing shares: those of "
+            f"{counts.sum():,} of {inspection.n_rows:,} rows."
         )
-    return picture(draw, f"{caption} Above: how much of each label is missing.", "missing")
+    draw = partial(missing_map, cells, labels, counts=counts, missing=missing)
+    return d.picture(draw, f"{caption} Above: how much of each label is missing.", "missing")
 
 
 def _places(maps):
-    caption = "Where shares are missing: the darker, the more. Hatched: the table has no such row."
-    return [picture(partial(map_of_places, maps), caption, "places")] if maps else []
+    caption = "Where shares are missing: the stronger the colour, the more. Hatched: no such row."
+    return [d.picture(partial(map_of_places, maps), caption, "places")] if maps else []
 
 
 def _per_row(inspection):
     draw = partial(holes_per_row, inspection.by_row["rows"], width=FULL)
     caption = "How many rows have no missing share, one, two, and so on."
     counts = inspection.by_row[inspection.by_row["rows"] > 0]
-    columns = {"holes": Header("missing shares"), "rows": Header("rows")}
-    table = ShownTable.of(counts, columns, "The same in numbers.", "missing-per-row")
-    return picture_and_table(draw, caption, table)
+    columns = {"holes": d.Header("missing shares"), "rows": d.Header("rows")}
+    table = d.ShownTable.of(counts, columns, "The same in numbers.", "missing-per-row")
+    return d.picture_and_table(draw, caption, table)
 
 
 def _patterns(inspection):
@@ -277,19 +267,19 @@ def _patterns(inspection):
         which=[listed(map(short.get, hidden)) or "none" for hidden in found["hidden"]],
     )
     columns = {
-        "place": Header("place"),
-        "rows": Header("rows"),
-        "share": Header("share of rows", ".1%"),
-        "holes": Header("missing"),
-        "which": Header("which", words=True),
+        "place": d.Header("place"),
+        "rows": d.Header("rows"),
+        "share": d.Header("share of rows", ".1%"),
+        "holes": d.Header("missing"),
+        "which": d.Header("which", words=True),
     }
     caption = "The most frequent sets of missing shares."
-    return ShownTable.of(patterns, columns, caption=caption, name="patterns")
+    return d.ShownTable.of(patterns, columns, caption=caption, name="patterns")
 
 
 def _randomness(inspection):
     size = inspection.size
-    blocks = [Paragraph(size.verdict)]
+    blocks = [d.Paragraph(size.verdict)]
     if np.isfinite([size.hidden, size.expected, size.lower, size.upper]).all():
         blocks += _missing_sums(size, inspection.unit)
     if inspection.by_label["hidden_mean"].notna().any():
@@ -312,45 +302,45 @@ def _missing_sums(size, unit):
     difference = size.hidden - size.expected
     draw = partial(hidden_mass, difference, size.lower, size.upper, width=FULL)
     names = ["mean", "expected", "difference", "from", "to"]
-    columns = [Header("sum"), *(Header(name, form_of(unit)) for name in names)]
+    columns = [d.Header("sum"), *(d.Header(name, form_of(unit)) for name in names)]
     row = ["missing shares", size.hidden, size.expected, difference, size.lower, size.upper]
     about = {"caption": f"The same in numbers{in_unit(unit)}.", "name": "missing-sums"}
-    table = ShownTable([*columns, Header("p value", ".3g")], [[*row, size.p_value]], **about)
-    return [Paragraph(how), *picture_and_table(draw, caption, table)]
+    table = d.ShownTable([*columns, d.Header("p value", ".3g")], [[*row, size.p_value]], **about)
+    return [d.Paragraph(how), *d.picture_and_table(draw, caption, table)]
 
 
 def _hidden_means(inspection):
     form = form_of(inspection.unit)
     columns = {
-        "label": Header("label"),
-        "mean": Header("mean where known", form),
-        "hidden_mean": Header("mean where missing", form),
-        "hidden_p": Header("p value", ".3g"),
+        "label": d.Header("label"),
+        "mean": d.Header("mean where known", form),
+        "hidden_mean": d.Header("mean where missing", form),
+        "hidden_p": d.Header("p value", ".3g"),
     }
     caption = (
         "The mean of the known shares of each label, and that of the missing ones as estimated "
         f"from the sums of the rows{in_unit(inspection.unit)}. A p value below 0.01 says that "
         "they differ; a dash, that there is no estimate."
     )
-    return ShownTable.of(inspection.by_label, columns, caption=caption, name="missing-means")
+    return d.ShownTable.of(inspection.by_label, columns, caption=caption, name="missing-means")
 
 
 def _dependence(found):
     if found.empty:
-        return Paragraph("No feature could be compared with what is missing.")
+        return d.Paragraph("No feature could be compared with what is missing.")
     columns = {
-        "label": Header("label"),
-        "feature": Header("feature", words=True),
-        "value": Header("value", words=True),
-        "correlation": Header("correlation", ".3f"),
-        "p_value": Header("p value", ".3g"),
+        "label": d.Header("label"),
+        "feature": d.Header("feature", words=True),
+        "value": d.Header("value", words=True),
+        "correlation": d.Header("correlation", ".3f"),
+        "p_value": d.Header("p value", ".3g"),
     }
     caption = (
         "Is a label missing more often (correlation above 0) or less often (below 0) where a "
         "feature has this value? Rank correlations, and p values that take the number of "
         f"comparisons into account.{_first(MOST_LISTED, found)}"
     )
-    return ShownTable.of(found.head(MOST_LISTED), columns, caption=caption, name="dependence")
+    return d.ShownTable.of(found.head(MOST_LISTED), columns, caption=caption, name="dependence")
 
 
 def _first(most, frame):
@@ -359,26 +349,26 @@ def _first(most, frame):
 
 def _problems(problems):
     if not problems:
-        return Paragraph("All rows are valid, and each has a known share.")
-    words = [Header(name, words=True) for name in ("what", "such as", "what to do")]
+        return d.Paragraph("All rows are valid, and each has a known share.")
+    words = [d.Header(name, words=True) for name in ("what", "such as", "what to do")]
     rows = []
     for each in problems:
         kind = ("impossible", "bad") if each.severe else ("to know", "fair")
         examples = ", ".join(map(str, each.examples))
         rows.append([str(each.n_rows), kind, each.what, examples, each.advice])
-    return ShownTable([Header("rows"), Header("kind"), *words], rows, name="problems")
+    return d.ShownTable([d.Header("rows"), d.Header("kind"), *words], rows, name="problems")
 
 
 def _features(inspection):
     features = inspection.features
     if features.empty:
-        return Paragraph("The table has no feature columns.")
+        return d.Paragraph("The table has no feature columns.")
     columns = {
-        "column": Header("column"),
-        "marked": Header("kind"),
-        "holes": Header("missing", ".1%"),
-        "distinct": Header("distinct values"),
-        "remark": Header("remark", words=True),
+        "column": d.Header("column"),
+        "marked": d.Header("kind"),
+        "holes": d.Header("missing", ".1%"),
+        "distinct": d.Header("distinct values"),
+        "remark": d.Header("remark", words=True),
     }
     shown = features.head(MOST_LISTED_COLUMNS)
     pairs = zip(shown["kind"], shown["usable"], strict=True)
@@ -387,9 +377,8 @@ def _features(inspection):
         remark=[_remark(each, inspection.copies) for each in shown.itertuples()],
     )
     caption = "What each column is taken for. Red: it must be changed or left out."
-    return ShownTable.of(
-        shown, columns, caption + _first(MOST_LISTED_COLUMNS, features), "columns"
-    )
+    caption += _first(MOST_LISTED_COLUMNS, features)
+    return d.ShownTable.of(shown, columns, caption, "columns")
 
 
 def _remark(each, copies):

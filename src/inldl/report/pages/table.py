@@ -1,4 +1,4 @@
-"""Pages of files that were completed, predicted, learned from, and tested on."""
+"""Pages of files that were completed, predicted, learned from, and audited."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,25 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from inldl.report.document import (
-    Code,
-    Document,
-    Facts,
-    Header,
-    Paragraph,
-    Section,
-    ShownTable,
-    picture,
-    picture_and_table,
-)
-from inldl.report.figures import completion_map, known_and_filled, moved_means, predicted_map
+from inldl.report import document as d
+from inldl.report import figures
 from inldl.report.pages import error_sentences, quality_sections
-from inldl.report.style import FULL, better
+from inldl.report.pages.advice import MOST_LISTED
+from inldl.report.style import FULL
 from inldl.tables import findings
 from inldl.tables.audit import error, form_of
+from inldl.tables.disclosure import COVERAGE, Disclosure
 from inldl.tables.groups import CompletedGroup
 from inldl.tables.model import TableModel
-from inldl.tables.results import Evaluation, FitResult, WriteResult
+from inldl.tables.results import FitResult, WriteResult
 from inldl.text import counted, listed
 
 FILLED = (
@@ -47,12 +39,14 @@ OF_RATIOS = (
     "known shares of rows that were left out, each as a part of all known shares of its row",
     "Error of ratios",
 )
-_HELP = "The other groups help: with them, the root mean squared error is {}, without them {}."
-_NO_HELP = (
-    "The other groups are not used, because they do not clearly help: with them, the root mean "
-    "squared error is {}, without them {}."
-)
-FEW_LEARNED = 0.05  # of the rows of a test; as many may be alike by chance
+LEGEND = {
+    "computed": ("computed by anybody", "#d55e00"),
+    "narrow": ("nearly computed", "#e69f00"),
+    "suppress": ("to be suppressed, too", "#cc79a7"),
+    "guessed": ("found by a model", "#56b4e9"),
+    "open": ("safe", "#0072b2"),
+    "published": ("published", "#f4f4f4"),
+}
 EARLIER = (
     "The model was fitted before, so its error on this table is not known; inldl evaluate "
     "measures it on rows with known shares."
@@ -66,7 +60,7 @@ def completion_page(
     table: str,
     out: str,
     influence: pd.DataFrame | None = None,
-) -> Document:
+) -> d.Document:
     """Return the page of a completed file.
 
     Parameters
@@ -105,14 +99,14 @@ def completion_page(
     notes += written.notes
     sections = [_before_and_after(written, model), *_moved(written.moved)]
     sections += quality_sections(held_out, influence)
-    return Document(f"{table}, completed", summary, facts, notes, sections)
+    return d.Document(f"{table}, completed", summary, facts, notes, sections)
 
 
-def groups_page(groups: Sequence[CompletedGroup], table: str, out: str) -> Document:
+def groups_page(groups: Sequence[CompletedGroup], table: str, out: str) -> d.Document:
     """Return the page of a file in which `complete_groups` completed several groups of shares."""
     summary: list[str] = []
     notes: dict[str, list[str]] = {}
-    sections: list[Section] = []
+    sections: list[d.Section] = []
     for group in groups:
         page = completion_page(group.written, group.learned, group.learned.model, table, out)
         first, *others = page.summary
@@ -121,18 +115,20 @@ def groups_page(groups: Sequence[CompletedGroup], table: str, out: str) -> Docum
             notes.setdefault(note, []).append(group.name)
         sections += [replace(each, title=f"{each.title}: {group.name}") for each in page.sections]
     texts = [t if len(of) == len(groups) else f"{of[0]}: {t}" for t, of in notes.items()]
-    return Document(f"{table}, completed", summary, page.facts, texts, sections)
+    return d.Document(f"{table}, completed", summary, page.facts, texts, sections)
 
 
 def _of_others(group):
     """Return a sentence on whether the other groups help to fill in one."""
     unit = group.learned.new_rows.unit
-    pair = (error(each, unit) for each in (group.together, group.alone))
+    together, alone = (error(each, unit) for each in (group.together, group.alone))
     if np.isnan(group.alone) or np.isnan(group.together):
         return "Too few shares are known to tell whether the other groups help; they are not used."
-    if group.helped:
-        return _HELP.format(*pair)
-    return _NO_HELP.format(*pair)
+    verdict = "help" if group.helped else "are not used, because they do not clearly help"
+    return (
+        f"The other groups {verdict}: with them, the root mean squared error is {together}, "
+        f"without them {alone}."
+    )
 
 
 def _before_and_after(written, model):
@@ -142,12 +138,13 @@ def _before_and_after(written, model):
         "stronger the colour, the larger."
     )
     marks = np.where(written.before.isna(), "best", "")
-    draw = partial(completion_map, written.before, written.after, list(written.after.columns))
+    shown = written.before, written.after, list(written.after.columns)
+    draw = partial(figures.completion_map, *shown)
     rows = "The completed rows; shares that were filled in are bold."
     others = "" if model.panel_ is None else "from other rows of its unit and time, "
     blocks = [
-        Paragraph(BELOW_RECORDED if written.below_recorded else FILLED.format(others)),
-        picture(draw, caption, "completion"),
+        d.Paragraph(BELOW_RECORDED if written.below_recorded else FILLED.format(others)),
+        d.picture(draw, caption, "completion"),
         _rows(written, marks, rows, "completed"),
     ]
     if written.n_filled and written.pictured:
@@ -155,8 +152,9 @@ def _before_and_after(written, model):
             "The known shares of each label (grey), and those that were filled in (line). These "
             "are expected values and spread less; multiple imputations (--draws) spread as much."
         )
-        blocks.append(picture(partial(known_and_filled, *written.pictured), caption, "filled"))
-    return Section("Before and after", blocks, page_only=True)
+        draw = partial(figures.known_and_filled, *written.pictured)
+        blocks.append(d.picture(draw, caption, "filled"))
+    return d.Section("Before and after", blocks, page_only=True)
 
 
 def _moved(means):
@@ -170,19 +168,19 @@ def _moved(means):
         f"file is that of {case!r}; expected errors are those of shares {as_filled}."
     )
     rows = [[str(label), *row] for label, *row in means.itertuples()]
-    columns = [Header("label"), *(Header(str(name), form) for name in means.columns)]
-    table = ShownTable(columns, rows, caption="The mean shares.", name="departures")
+    columns = [d.Header("label"), *(d.Header(str(name), form) for name in means.columns)]
+    table = d.ShownTable(columns, rows, caption="The mean shares.", name="departures")
     moves = means.sub(means[as_filled], axis=0)
-    draw = partial(moved_means, moves, label="change of the mean share", width=FULL)
-    blocks = picture_and_table(draw, "How far the mean share of each label moves.", table)
-    return [Section("If missing shares differ", [Paragraph(what), *blocks])]
+    draw = partial(figures.moved_means, moves, label="change of the mean share", width=FULL)
+    blocks = d.picture_and_table(draw, "How far the mean share of each label moves.", table)
+    return [d.Section("If missing shares differ", [d.Paragraph(what), *blocks])]
 
 
 def _rows(written, marks, caption, name):
     """Return a table of rows of shares, with their intervals if there are some."""
     values = written.after.to_numpy(dtype=float)
     form = form_of(np.fmax.reduce(values, axis=None, initial=0) > 1)
-    labels = [Header(str(label), form) for label in written.after.columns]
+    labels = [d.Header(str(label), form) for label in written.after.columns]
     parts = [values.tolist(), marks.tolist()]
     if len(written.ends):
         parts.append(_intervals(*written.ends, form))
@@ -192,9 +190,8 @@ def _rows(written, marks, caption, name):
         caption += f" Small numbers below are intervals; {coverage}."
     index = written.after.index
     rows = [[str(row), *zip(*line, strict=True)] for row, *line in zip(index, *parts, strict=True)]
-    return ShownTable(
-        [Header(str(index.name or "row")), *labels], rows, caption=caption, name=name
-    )
+    columns = [d.Header(str(index.name or "row")), *labels]
+    return d.ShownTable(columns, rows, caption=caption, name=name)
 
 
 def _intervals(lower, upper, form):
@@ -272,7 +269,7 @@ def _measured_at(learned):
 
 def prediction_page(
     written: WriteResult, model: TableModel, table: str, out: str, notes: Sequence[str] = ()
-) -> Document:
+) -> d.Document:
     """Return the page of a file with predictions.
 
     Parameters
@@ -286,24 +283,26 @@ def prediction_page(
     """
     shown = f"{counted(len(written.after), 'row')} of the {written.n_rows:,}"
     labels = list(written.after.columns)
-    draw = partial(predicted_map, written.after, labels)
+    draw = partial(figures.predicted_map, written.after, labels)
     caption = f"{shown}. The stronger the colour, the larger the share."
     marks = np.full(written.after.shape, "")
     blocks = [
-        Paragraph("To see how good they are, run inldl evaluate on rows with known shares."),
-        picture(draw, caption, "prediction"),
+        d.Paragraph("To see how good they are, run inldl evaluate on rows with known shares."),
+        d.picture(draw, caption, "prediction"),
         _rows(written, marks, "The same in numbers.", "predicted"),
     ]
-    return Document(
+    return d.Document(
         f"{table}, predicted",
         [f"Predicted {listed(labels, 20)} for {counted(written.n_rows, 'row')}."],
         [("Table", table), ("Predicted table", out), ("Method", str(model.method))],
         [*notes, *written.notes],
-        [Section("Predicted shares", blocks, page_only=True)],
+        [d.Section("Predicted shares", blocks, page_only=True)],
     )
 
 
-def model_page(learned: FitResult, table: str, influence: pd.DataFrame | None = None) -> Document:
+def model_page(
+    learned: FitResult, table: str, influence: pd.DataFrame | None = None
+) -> d.Document:
     """Return the page of a model that was fitted to a file.
 
     Parameters
@@ -320,8 +319,7 @@ def model_page(learned: FitResult, table: str, influence: pd.DataFrame | None = 
     panel, at = learned.model.panel_, "known shares of rows that were left out"
     if panel is not None and panel.time is not None:
         at = "known shares of the last rows of units, each predicted from the rows before it"
-    measured = (at, error)
-    measured = OF_RATIOS if learned.model.known == "ratios" else measured
+    measured = OF_RATIOS if learned.model.known == "ratios" else (at, error)
     summary = [
         f"Learned {counted(len(labels), 'label')} from {counted(learned.n_rows, 'row')} with "
         f"{learned.missing:.1%} of the shares missing.",
@@ -329,72 +327,70 @@ def model_page(learned: FitResult, table: str, influence: pd.DataFrame | None = 
     ]
     sections = quality_sections(learned.new_rows, influence)
     if report := str(getattr(learned.model.estimator_, "report_", "")):
-        sections.append(Section("What the model says", [Code(report)], page_only=True))
+        sections.append(d.Section("What the model says", [d.Code(report)], page_only=True))
     notes = [*learned.notes, *findings.notes_on_known(learned.size)]
-    return Document(f"A model of {table}", summary, facts, notes, sections)
+    return d.Document(f"A model of {table}", summary, facts, notes, sections)
 
 
-def evaluation_page(
-    evaluation: Evaluation, model: TableModel, table: str, notes: Sequence[str] = ()
-) -> Document:
-    """Return the page of a model that was tested on a file.
+def disclosure_page(found: Disclosure, table: str, notes: Sequence[str] = ()) -> d.Document:
+    """Return the page of what `inldl.tables.disclosure.audit_table` found in a file.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What `inldl.tables.evaluate_table` returned.
-    model, table, notes
-        As in `prediction_page`.
+    `table` is its name, and `notes` say how it was understood.
     """
-    rows, held_out = counted(evaluation.n_rows, "row"), evaluation.held_out
-    facts = [("Table", table), ("Method", str(model.method)), ("Rows", f"{evaluation.n_rows:,}")]
-    summary = error_sentences(held_out, f"known shares of {rows}")
-    if evaluation.n_learned > FEW_LEARNED * evaluation.n_rows:
-        summary.append(
-            f"The model was fitted to {evaluation.n_learned:,} of these rows; new rows have "
-            "larger errors."
-        )
-    covered = held_out.overall()["coverage"]
-    if covered is not None:
-        promised = f"The {evaluation.coverage:.0%} intervals"
-        summary.append(f"{promised} contain {covered:.1%} of the shares.")
-    if evaluation.bounded is not None:
-        summary += _bounded_sentences(evaluation.bounded)
-    sections = [Section("Scores", [_scores(evaluation)]), *quality_sections(held_out)]
-    return Document(f"The model on {table}", summary, facts, notes, sections)
-
-
-def _scores(evaluation):
-    rows = []
-    for name, score in evaluation.metrics.items():
-        pair = (score, evaluation.constant[name])
-        texts = (Header("", form_of("", pair)).cell(x).text for x in pair)
-        rows.append([name, *texts, better(name)])
-    caption = (
-        "Means over the rows of the table. Only known shares count; in kl_divergence, the missing "
-        "shares of a row count as one, whose sum is known."
-    )
-    columns = [Header(name) for name in ("measure", "model", "constant mean", "better is")]
-    return ShownTable(columns, rows, caption=caption, name="metrics")
-
-
-def _bounded_sentences(bounded):
-    """Return sentences on predictions of cells that have bounds."""
-    inside = "All" if bounded.within == 1 else f"{bounded.within:.1%}"
-    texts = [
-        f"{counted(bounded.n, 'cell')} with bounds, such as <5, did not count. {inside} of their "
-        "predictions lie within the bounds."
+    n, near = len(found.cells), f"{found.near:.0%}"
+    computed, narrow, guessed = (found.count(kind) for kind in ("computed", "narrow", "guessed"))
+    summary = [
+        f"{counted(n, 'cell')} are suppressed. Anybody can compute {computed:,} of them exactly, "
+        f"and {narrow:,} more to within {near}, from the totals and bounds alone.",
+        f"Of {guessed:,} more, a model is {COVERAGE:.0%} sure to within {near}.",
+        *_advice(found),
     ]
-    if bounded.within < 1:
-        texts.append(
-            f"The others miss them by {error(bounded.distance, bounded.unit)} on average."
+    summary = summary if n else ["No cell is missing, so none is suppressed."]
+    facts = [("Table", table), ("Rows", f"{len(found.kinds):,}")]
+    facts.append(("Labels", f"{len(found.kinds.columns):,}"))
+    caption = "The table; rows with most cells that are given away, if there are many."
+    draw = partial(figures.map_of_kinds, found.kinds, LEGEND, width=FULL)
+    shown = d.picture(draw, caption, "disclosure")
+    sections = [d.Section("Where they are", [shown], page_only=True)]
+    known = found.cells[found.cells["kind"] != "open"]
+    if len(known):
+        text = (
+            "Least and most: what totals and bounds allow. Low and high: between these a model is "
+            f"{COVERAGE:.0%} sure that the number is."
         )
-    return texts
+        shown = _listed(known, ("least", "most", "estimate", "low", "high", "kind"), "given-away")
+        sections.append(d.Section("Cells that are given away", [d.Paragraph(text), shown]))
+    if len(found.further):
+        shown = _listed(found.further, ("value",), "further-cells")
+        text = "If these published cells were suppressed, too, the others would be safe."
+        sections.append(d.Section("Further cells to suppress", [d.Paragraph(text), shown]))
+    return d.Document(f"What {table} gives away", summary, facts, notes, sections)
 
 
-def model_file_page(info: Mapping[str, Any]) -> Document:
+def _advice(found):
+    """Return what to do."""
+    if not found.count("computed", "narrow"):
+        return ["Totals and bounds give none of them away."] if len(found.cells) else []
+    if not len(found.further):
+        return ["No further cells would protect them: suppress totals, or merge rows or labels."]
+    text = f"If {counted(len(found.further), 'further cell')} were suppressed, too, "
+    rest = "none" if not found.n_open else f"{found.n_open:,}"
+    return [f"{text}{rest} of them could be computed to within {found.near:.0%}."]
+
+
+def _listed(frame, numbers, name):
+    """Return the first of some cells as a table."""
+    shown = frame.iloc[:MOST_LISTED]
+    words = [column for column in shown.columns if column not in (*numbers, "row")]
+    columns = {"row": d.Header("row")} | {each: d.Header(each, words=True) for each in words}
+    columns |= {each: d.Header(each, "" if each == "kind" else ".6g") for each in numbers}
+    caption = f"{len(shown):,} of {counted(len(frame), 'cell')}."
+    return d.ShownTable.of(shown, columns, caption, name)
+
+
+def model_file_page(info: Mapping[str, Any]) -> d.Document:
     """Return the page of a model file; `info` is what `inldl.files.model_info` returned."""
     facts = {key: value for key, value in info.items() if key != "info"} | info["info"]
     write = {list: lambda names: listed(names, 20), float: "{:.4g}".format}
     pairs = [(key, write.get(type(value), str)(value)) for key, value in facts.items()]
-    return Document("A model file", sections=[Section("What it holds", [Facts(pairs)])])
+    return d.Document("A model file", sections=[d.Section("What it holds", [d.Facts(pairs)])])

@@ -163,6 +163,8 @@ def as_frame(X, array_names=None) -> pd.DataFrame:
     Names that are not text become text. The columns of an array are called `array_names`, or x0,
     x1, ... if that is None. No cell is copied where the table holds numpy columns.
     """
+    if type(X).__module__.startswith("pyarrow") and hasattr(X, "to_pandas"):
+        X = X.to_pandas()
     if isinstance(X, pd.DataFrame):
         frame = X.copy(deep=False)
     elif hasattr(X, "columns") and hasattr(X, "to_numpy"):

@@ -11,8 +11,9 @@ from inldl.rows.checks import check_choice, check_number
 from inldl.tables.columns import Cells, as_frame, holds_infinity
 from inldl.tables.columns.dates import ORDERS, DateColumn
 from inldl.tables.columns.kinds import CategoryColumn, Choice, Column, NumberColumn
-from inldl.tables.columns.levels import MeansColumn, with_codes, with_means, with_parts
+from inldl.tables.columns.levels import with_codes, with_means
 from inldl.text import listed
+from inldl.uncertainty.heldout import row_keys
 
 KINDS: list[type[Column]] = [DateColumn, NumberColumn, CategoryColumn]
 """The kinds of columns, in the order in which they are asked whether a column is theirs."""
@@ -124,6 +125,11 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         -------
         self
         """
+        self._fit(X, degrees, sample_weight, codes)
+        return self
+
+    def _fit(self, X, degrees, sample_weight, codes):
+        """Fit; return the columns of means for the rows of the fit, by their names."""
         check_number("max_levels", self.max_levels, low=1, integer=True)
         check_choice("dates", self.dates, ORDERS)
         given = as_frame(X)
@@ -134,24 +140,20 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         self.dropped_ = {name: choice.reason for name, choice in choices.items() if choice.reason}
         self.columns_ = [choice.column for choice in choices.values() if choice.column]
         notes: list[str] = []
+        of_others: dict[str, np.ndarray] = {}
         if degrees is not None:
-            cells = {
-                column.name: Cells(column.name, given[column.name]) for column in self.columns_
-            }
+            cells = {c.name: Cells(c.name, given[c.name]) for c in self.columns_}
             if codes:
                 about = cells, degrees, self.max_levels
                 self.columns_, notes = with_codes(self.columns_, *about)
-            self.columns_ = with_means(self.columns_, cells, degrees, sample_weight)
+            about = cells, degrees, sample_weight
+            self.columns_, of_others = with_means(self.columns_, *about)
         self.sources_ = [column.name for column in self.columns_ for _ in column.outputs]
-        means = [each.name for each in self.columns_ if isinstance(each, MeansColumn)]
-        self.notes_ = (
-            notes
-            + _notes(choices, self.max_levels, means)
-            + ([] if self.columns_ else [NO_FEATURES])
-        )
+        self.notes_ = notes + _notes(choices, self.max_levels, of_others)
+        self.notes_ += [] if self.columns_ else [NO_FEATURES]
         self.feature_names_in_ = np.array(list(given), dtype=object)
         self.n_features_in_ = given.shape[1]
-        return self
+        return of_others
 
     def transform(self, X) -> np.ndarray:
         """Encode a table.
@@ -169,6 +171,23 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
             or nowhere if there is none.
         """
         return self._encoded(self._read(X))
+
+    def fit_matrix(
+        self, X, degrees=None, sample_weight=None, *, codes=True
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Fit to a table; return its rows to learn from, encoded without their own degrees.
+
+        The arguments are those of `fit`. The second array has the `row_keys` of the rows as
+        `transform` encodes them, None if that is the same.
+        """
+        of_others = self._fit(X, degrees, sample_weight, codes)
+        out = self.matrix(X)
+        keys = row_keys(out) if of_others else None
+        for name, means in of_others.items():
+            at = [j for j, source in enumerate(self.sources_) if source == name]
+            _, centers, scales = self._scaling()[:, at]
+            out[:, at] = (means - centers) / scales
+        return out, keys
 
     def matrix(self, X) -> np.ndarray:
         """Encode a table; a large one in single precision, which takes half as much."""
@@ -190,8 +209,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         if not self.columns_:
             return [np.zeros(len(given))]
         series = dict(given.items())
-        read = [c.read(Cells(c.name, series[c.name])) for c in self.columns_]
-        return with_parts(self.columns_, read)
+        return [c.read(Cells(c.name, series[c.name])) for c in self.columns_]
 
     def _encoded(self, cells):
         """Encode what was read, in blocks of rows."""
@@ -258,7 +276,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         parts = [part for column in self.columns_ for part in column.add_to(graph)]
         values = graph.add("Concat", *parts, axis=1)
         filled = graph.add("Where", graph.add("IsNaN", values), fills[None], values)
-        return graph.add("Div", graph.add("Sub", filled, centers[None]), scales[None])
+        return (filled - centers[None]) / scales[None]
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Return the names of the columns of the matrix; `input_features` is not used."""

@@ -166,15 +166,15 @@ class CategoryColumn(Column):
         return np.array([*self._places(cells.values), missing], dtype=np.int32)[cells.codes]
 
     def _places(self, values):
-        """Return the encoded column of each value; a number is the level that reads like it."""
+        """Return the encoded column of each value; a number, also as text, is the level it reads as."""
         texts = {level: place for place, level in enumerate(self.levels)}
         readings = {as_written_number(level): texts[level] for level in reversed(self.levels)}
+        readings.pop(None, None)  # a level that is no number
         otherwise = len(self.levels) if self.other else _UNSEEN
+        numbers = [v if isinstance(v, float) else as_written_number(v) for v in values]
         return [
-            texts.get(level_name(value), readings.get(value, otherwise))
-            if isinstance(value, float)
-            else texts.get(value, otherwise)
-            for value in values
+            texts.get(level_name(value), readings.get(number, otherwise))
+            for value, number in zip(values, numbers, strict=True)
         ]
 
     def write(self, read, out) -> None:
@@ -195,6 +195,11 @@ class CategoryColumn(Column):
             table[n_levels, n_levels] = 1
         if self.missing:
             table[n_levels + 1, -1] = 1
+        return [self._looked_up(graph, table)]
+
+    def _looked_up(self, graph, table):
+        """Add the rows of a table by level; the last are of other levels and missing cells."""
+        n_levels = len(self.levels)
         code = graph.add(
             "LabelEncoder",
             graph.add_input(self.name, 1, text=True),
@@ -203,7 +208,7 @@ class CategoryColumn(Column):
             values_int64s=[*range(n_levels), n_levels + 1],
             default_int64=n_levels,
         )
-        return [graph.add("Gather", table, graph.add("Squeeze", code, np.array([1])), axis=0)]
+        return graph.add("Gather", table, graph.add("Squeeze", code, np.array([1])), axis=0)
 
 
 def _text_id(name, n_levels, total):

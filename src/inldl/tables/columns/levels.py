@@ -9,25 +9,22 @@ few rows tell little:
 
 .. math:: m_l = \frac{n_l \bar y_l + \kappa \bar y}{n_l + \kappa},
 
-where :math:`\kappa` is the variance within levels divided by that between them. A row must not be
-encoded by its own degrees. So rows are put into a few parts, and a row gets the means of the rows
-outside of its part. Which part that is follows from its cells alone, so that new rows are encoded
-as those of the fit were.
+where :math:`\kappa` is the variance within levels divided by that between them. No row must be
+learned from as its own degrees encode it. So the rows of a fit are put into a few parts at random,
+and each gets the means of the rows outside of its part; new rows get those of all rows.
 """
 
 import re
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
 
 from inldl.tables.columns.kinds import CategoryColumn, Column, NumberColumn
-from inldl.uncertainty.heldout import first_of_copies, row_keys
+from inldl.uncertainty.heldout import first_of_copies
 
 MOST_INDICATORS = 100  # levels; of more, each row tells too little of its own column
 N_PARTS = 10
 LEAST_TOLD = 0.5  # of the rows must have others of their level outside of their part
-_HIGH_BITS = np.uint64(32)
 _FLOOR = 1e-4  # of a mean whose logarithm is taken
 _NAME = re.compile(
     r"(?i)(.*[\W_])?(codes?|ids?|nace|isic|n?sic|naics|isco|nuts|fips|zip|plz|district|region|"
@@ -128,65 +125,60 @@ class MeansColumn(CategoryColumn):
     ----------
     name, levels, other, missing
         As for `CategoryColumn`; all levels are kept.
-    means : ndarray of shape (N_PARTS, n_levels + 2, 2 C)
-        Both, without the rows of each part. Missing cells and levels that the fit has not seen are
-        the last two.
+    means : ndarray of shape (n_levels + 2, 2 C)
+        Both. Missing cells and levels that the fit has not seen are the last two.
     """
 
     means: np.ndarray
 
-    @classmethod
-    def fit(cls, column, codes, parts, degrees, weight) -> "Self | None":
-        """Return the column with the means of its levels; None if few rows have others to tell.
-
-        `codes` are the levels of rows, as `column` reads them, and `parts` their parts.
-        """
-        shape = (N_PARTS, len(column.levels) + 2)
-        at = np.ravel_multi_index((parts, codes % shape[1]), shape)
-        weight = ~np.isnan(degrees) * (1.0 if weight is None else weight[:, None])
-        sums = (
-            each.reshape(*shape, -1) for each in _sums(at, N_PARTS * shape[1], degrees, weight)
-        )
-        number, total, squares = sums
-        others = number.sum(axis=0) - number
-        if (others.min(axis=2)[parts, codes] > 0).mean() < LEAST_TOLD:
-            return None
-        mean = total.sum(axis=(0, 1)) / number.sum(axis=(0, 1))
-        kappa = _shrinkage([each.sum(axis=0) for each in (number, total, squares)], mean)
-        means = (total.sum(axis=0) - total + kappa * mean) / (others + kappa)
-        logs = np.log(np.maximum(means, _FLOOR))
-        means = np.concatenate([means, logs - logs.mean(axis=2, keepdims=True)], axis=2)
-        return cls(column.name, column.levels, column.other, column.missing, means)
-
     @property
     def outputs(self) -> list[str]:
         """Return the names of the encoded columns."""
-        half = self.means.shape[2] // 2
+        half = self.means.shape[1] // 2
         return [f"{self.name} ({what} {j})" for what in ("mean", "log") for j in range(half)]
 
     @property
     def scaling(self) -> list:
         """Return for each output 0, its mean, and the standard deviation of its half of them."""
-        levels = self.means[:, : len(self.levels)].reshape(-1, self.means.shape[2])
+        levels = self.means[: len(self.levels)]
         half = levels.shape[1] // 2
         spread = np.sqrt(levels.var(axis=0).reshape(2, half).mean(axis=1)).tolist()
         scales = np.repeat([each or 1.0 for each in spread], half).tolist()
         return list(zip([0.0] * 2 * half, levels.mean(axis=0).tolist(), scales, strict=True))
 
     def write(self, read, out) -> None:
-        """Put the means of levels into an array; what is read are levels and parts."""
-        out[:] = self.means[read[:, 1], read[:, 0]]
-
-    def unfamiliar(self, read) -> np.ndarray:
-        """Return which cells are no level of the fit."""
-        return super().unfamiliar(read[:, 0])
+        """Put the means of levels into an array."""
+        out[:] = self.means[read]
 
     def add_to(self, graph) -> list[str]:
-        """Refuse to go into a graph, which cannot tell the part of a row."""
-        raise ValueError(
-            f"Column {self.name!r} has {len(self.levels)} levels, which are encoded by the rows "
-            "of the fit, and that cannot be exported to ONNX; leave the column out (--ignore)."
-        )
+        """Add the means: each level is a row of a table that is looked up."""
+        return [self._looked_up(graph, self.means[[*range(len(self.levels)), -1, -2]])]
+
+
+def _with_means(column, codes, parts, degrees, weight):
+    """Return a column of levels with their means, and for each row those without its part.
+
+    `codes` are the levels of rows, as `column` reads them, and `parts` their parts. None if few
+    rows have others of their level to tell.
+    """
+    shape = (N_PARTS, len(column.levels) + 2)
+    at = np.ravel_multi_index((parts, codes % shape[1]), shape)
+    weight = ~np.isnan(degrees) * (1.0 if weight is None else weight[:, None])
+    by_part = np.reshape(_sums(at, N_PARTS * shape[1], degrees, weight), (3, *shape, -1))
+    sums = by_part.sum(axis=1)
+    others = sums[:, None] - by_part
+    if (others[0].min(axis=2)[parts, codes] > 0).mean() < LEAST_TOLD:
+        return None
+    mean = sums[1].sum(axis=0) / sums[0].sum(axis=0)
+    kappa = _shrinkage(sums, mean)
+
+    def drawn(number, total, _):
+        means = (total + kappa * mean) / (number + kappa)
+        logs = np.log(np.maximum(means, _FLOOR))
+        return np.concatenate([means, logs - logs.mean(axis=-1, keepdims=True)], axis=-1)
+
+    about = column.name, column.levels, column.other, column.missing
+    return MeansColumn(*about, drawn(*sums)), drawn(*others)[parts, codes]
 
 
 def _shrinkage(sums, mean):
@@ -197,37 +189,27 @@ def _shrinkage(sums, mean):
     within = (squares - number * level**2).sum(axis=0).clip(0) / np.maximum(n - some, 1)
     between = (number * (level - mean) ** 2).sum(axis=0) - (some - 1) * within
     between = np.maximum(between / (n - (number**2).sum(axis=0) / n), 0)
-    return float(within.sum() / max(between.sum(), 1e-12))
+    return float(max(within.sum(), 1e-12) / max(between.sum(), 1e-12))
 
 
-def with_parts(columns, read) -> list[Any]:
-    """Return the cells of columns as these read them; `MeansColumn` needs the parts of rows."""
-    means = [isinstance(column, MeansColumn) for column in columns]
-    if not any(means):
-        return read
-    parts = _parts_of(read)
-    pairs = zip(read, means, strict=True)
-    return [np.column_stack([each, parts]) if by_means else each for each, by_means in pairs]
+def with_means(columns, cells, degrees, weight) -> tuple[list[Column], dict[str, np.ndarray]]:
+    """Return columns of a table, those of very many levels as means of degrees if these tell.
 
-
-def _parts_of(read):
-    """Return the part of each row, which follows from its cells as its columns read them."""
-    cells = [np.where(np.isnan(each), -1, each) for each in read if each.ndim == 1]
-    return (row_keys(np.column_stack(cells).astype(float)) >> _HIGH_BITS).astype(int) % N_PARTS
-
-
-def with_means(columns, cells, degrees, weight) -> list[Column]:
-    """Return columns of a table, those of very many levels as means of degrees if these tell."""
+    The second one has, by column, the means for the rows of the fit, of which copies share a part.
+    """
     full = {}
     for each in columns:
         sizes = cells[each.name].sizes() if type(each) is CategoryColumn else ()
         if len(sizes) > max(MOST_INDICATORS, degrees.shape[1]):
             full[each.name] = CategoryColumn.of(each.name, sizes, each.missing, len(sizes))
     if not full:
-        return columns
-    every = [full.get(each.name, each) for each in columns]
-    read = [each.read(cells[each.name]) for each in every]
-    about = _parts_of(read), degrees, weight
-    pairs = zip(every, read, strict=True)
-    found: list[Any] = [MeansColumn.fit(c, r, *about) if c.name in full else c for c, r in pairs]
-    return columns if None in found else found
+        return columns, {}
+    read = {c.name: full.get(c.name, c).read(cells[c.name]) for c in columns}
+    told = np.column_stack([*read.values()]).astype(float)
+    same = first_of_copies(*(np.nan_to_num(each, nan=-1) for each in (told, degrees)))[1]
+    parts = np.random.default_rng(0).permutation(len(same))[same] % N_PARTS
+    found = {n: _with_means(c, read[n], parts, degrees, weight) for n, c in full.items()}
+    if None in found.values():
+        return columns, {}
+    of_others = {name: means for name, (_, means) in found.items()}
+    return [found.get(c.name, (c,))[0] for c in columns], of_others

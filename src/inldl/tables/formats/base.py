@@ -1,8 +1,7 @@
 """What all file formats of tables have in common, and what stands around tables in files.
 
-Titles stand above the header of a table, notes below its last row. Only what is clear is found. A
-row of the table has a cell for each column; a title has a few words in at most half as many cells,
-and a header below it; a note is a sentence, or says what it is.
+Only clear titles above a header and notes below the last row are found: a title has a few words in
+at most half as many cells as the table has columns, and a note is a sentence or says what it is.
 """
 
 import re
@@ -18,14 +17,16 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from inldl.errors import DataError
 from inldl.tables.marks import Meaning, meanings_of
 from inldl.tables.numbers import (
     SignEvidence,
     find_signs,
+    flag_of,
     is_hole,
     parse_cells,
     parse_column,
-    split_flag,
+    read_flagged,
     without_numbers,
 )
 from inldl.tables.options import FileOptions
@@ -35,7 +36,11 @@ from inldl.text import shortened
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _MARKED = re.compile(
     r"(?i)\W*(sources?|notes?|quellen?|anmerkung(en)?|fuentes?|notas?|fonti|fontes?|bron|kilde|"
-    r"källa|źródło|lähde|remarks?)\b|[*†‡§©]|_{3,}$|-{3,}$"
+    r"källa|źródło|lähde|remarks?)\b|[*†‡§©]|_{3,}$|-{3,}$|"
+    r"(stand|champ|lecture|l[ée]gende?|leyenda|legenda|(last |zuletzt )?(updated?|aktualisiert)|"
+    r"licen[cs]e|lizenz|copyright|footnotes?|fußnoten?)[^:]{0,9}:|"
+    r"(datenlizenz|abgerufen|retrieved|accessed|downloaded|extracted|heruntergeladen)\b.|"
+    r"\S{1,3} ?= ?[^\W\d]"
 )
 _NUMBER = re.compile(r"[-+]?[\d.,' \u00a0\u202f]*\d[\d.,%\u00a0 ]*")
 _YEAR = re.compile(r"(1[89]|20)\d\d")
@@ -55,6 +60,8 @@ class TableFormat:
 
     kind: str  # its name in `Format`
     layout: tuple[str, ...] = ()  # the options on sheets and on lines to skip that it takes
+    converts = False  # whether its tables can be written to files of other formats
+    convert: Callable[[pd.DataFrame, Path], None] | None = None  # what writes to such a one
     points = False  # whether 1.234 has a decimal point if nothing else shows it
     names: list[str]  # of the columns that can be labels or features
     open: Callable[[], None]
@@ -67,8 +74,9 @@ class TableFormat:
         self.format = Format(self.kind, na=tuple(options.na or ()))
         self.marks: dict[str, Meaning] = dict(options.mark or {})  # type: ignore[arg-type]
         self.meanings: dict[str, dict[str, Meaning]] = {}  # of signs, by column
-        self.seen: dict[tuple[int, int], Counter] = {}  # in them, by first row and column
+        self.seen: dict[tuple[int, Any], Counter] = {}  # by first row and column
         self.notes: list[str] = []  # sentences about what was detected
+        self.asked: list[str] = []  # those of them on numbers that may mean missing
         if options.sheet is not None and "sheet" not in self.layout:
             raise ValueError(
                 f"{path} has no sheets; leave out sheet (--sheet), or name an .xlsx file."
@@ -181,7 +189,9 @@ class TableFormat:
             cells = self.cells(block, {*labels, *features} - numbers.keys())
             values, bounds = self._degrees(labels, {**numbers, **cells}, row, block.size)
             columns = {
-                name: self._feature(name, cells[name], text) if name in cells else numbers[name]
+                name: self._feature(name, cells[name], text, row)
+                if name in cells
+                else numbers[name]
                 for name in features
             }
             frame = pd.DataFrame(columns, range(block.size))
@@ -200,24 +210,27 @@ class TableFormat:
             values[:, j], rows, self.seen[first, j] = parse_cells(cells, form, form.percent, marks)
             for row in rows.tolist():
                 cell = cells.iloc[row]
-                meaning = marks.get(str(cell).strip().lower()) or marks.get(
-                    split_flag(str(cell))[1]
-                )
-                read = meaning.bounds if meaning else read_bounds(str(cell), form)
+                text = str(cell)
+                meaning = marks.get(text.strip().lower()) or flag_of(text, marks)[2]
+                read = meaning.bounds if meaning else read_bounds(text, form)
                 if isinstance(read, str):
-                    raise ValueError(
-                        f"{self.place(first + row, name)}: {shortened(str(cell))!r} "
-                        f"{read or what_is_wrong(cell, form)}"
-                    )
-                bounds = bounds or Bounds.none(values.shape, (str(cell).strip(), *read))
+                    place, said = self.place(first + row, name), shortened(text)
+                    what = {"at": self.where(first + row), "column": name, "word": said}
+                    problem = f"{said!r} {read or what_is_wrong(cell, form)}"
+                    raise DataError("{place}: {problem}", place=place, problem=problem, **what)
+                bounds = bounds or Bounds.none(values.shape, (text.strip(), *read))
                 bounds.limits[:, row, j] = read
         return values, bounds
 
-    def _feature(self, name, cells, text):
+    def _feature(self, name, cells, text, first):
         """Return a column: numbers, which may all have percent signs, or what else it holds."""
-        if name not in text and self._may_be_numbers(name):
-            for percent in (False, True):
-                found = parse_column(cells, self.format, percent=percent)
+        if name not in text:
+            written = self._may_be_numbers(name)
+            for percent in (False, True) if written else ():
+                if (found := parse_column(cells, self.format, percent=percent)) is not None:
+                    return found
+            if written or any(type(cell) in (int, float) and cell == cell for cell in cells[:100]):
+                found, self.seen[first, name] = read_flagged(cells, self.format)
                 if found is not None:
                     return found
         words = {"", *(word.lower() for word in self.format.na)}
@@ -335,18 +348,13 @@ def n_note_rows(rows, width) -> int:
     return found
 
 
-def title_note(number, what) -> str:
-    """Return a note on rows above the header."""
-    if number == 1:
-        return f"The first {what} is above the header and was skipped."
-    return f"The first {number} {what}s are above the header and were skipped."
-
-
-def footnote_note(number, what) -> str:
-    """Return a note on rows below the table."""
-    if number == 1:
-        return f"The last {what} is a note below the table and was skipped."
-    return f"The last {number} {what}s are notes below the table and were skipped."
+def skipped_note(number, what, *, above) -> str:
+    """Return a note on rows above the header, or below the table."""
+    one = number == 1
+    rows, kind = what if one else f"{number} {what}s", "a note" if one else "notes"
+    where = "above the header" if above else f"{kind} below the table"
+    which, verbs = "first" if above else "last", ("is", "was") if one else ("are", "were")
+    return f"The {which} {rows} {verbs[0]} {where} and {verbs[1]} skipped."
 
 
 def usual_width(rows) -> int:

@@ -27,9 +27,10 @@ class Database(WholeFrame):
         self._duckdb = _is_duckdb(self.path)
         with closing(_connect(self.path)) as source:
             found = source.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+                "AND name NOT LIKE 'sqlite_%' ORDER BY type, name"
             )
-            names = sorted(name for (name,) in found.fetchall())
+            names = [name for (name,) in found.fetchall()]
             wanted = self.options.sheet or next(iter(names), "")
             others = listed(repr(name) for name in names if name != wanted)
             if wanted not in names:
@@ -37,7 +38,7 @@ class Database(WholeFrame):
                     f"there is no table {wanted!r}; the tables are {others or 'none'}."
                 )
             self._table = _quoted(wanted)
-            rows = source.execute(f"SELECT * FROM {self._table} ORDER BY rowid")
+            rows = _rows(source, self._table)
             columns, rows = [name for name, *_ in rows.description], rows.fetchall()
         self._raw = pd.DataFrame.from_records(rows, columns=columns, coerce_float=True)
         if others:
@@ -51,6 +52,8 @@ class Database(WholeFrame):
         with closing(_connect(part, write=True)) as target:
             target.execute("BEGIN")
             rows = target.execute(f"SELECT rowid FROM {table} ORDER BY rowid").fetchall()
+            if (None,) in rows[:1]:
+                raise ValueError("the rows of a view have no numbers")
             for name, column in frame[:n].items():
                 quoted, new = _quoted(name), name not in self._raw
                 if new:
@@ -78,6 +81,16 @@ class Database(WholeFrame):
             target.execute(f"CREATE TABLE data ({', '.join(columns)})")
             _insert(target, "data", frame)
             target.execute("COMMIT")
+
+
+def _rows(source, table):
+    """Return all rows of a table, in their order; views and some tables have none."""
+    try:
+        return source.execute(f"SELECT * FROM {table} ORDER BY rowid")
+    except Exception as error:  # each package has its own
+        if "rowid" not in str(error).lower():
+            raise
+        return source.execute(f"SELECT * FROM {table}")
 
 
 def _is_duckdb(path, suffix=""):

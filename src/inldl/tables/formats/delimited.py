@@ -15,10 +15,9 @@ import pandas as pd
 from inldl.rows.checks import check_choice
 from inldl.tables.formats.base import (
     TableFormat,
-    footnote_note,
     n_note_rows,
     n_title_rows,
-    title_note,
+    skipped_note,
     usual_width,
 )
 from inldl.tables.formats.text import (
@@ -76,7 +75,9 @@ class DelimitedText(TableFormat):
             rows = _rows(text.first_lines(0), delimiter)
             above = n_title_rows(rows[: rows.index(None)] if None in rows else rows)
             start = _length(lines[:above])
-            notes += [title_note(sum(map(bool, rows[:above])), "line")] if above else []
+            notes += (
+                [skipped_note(sum(map(bool, rows[:above])), "line", above=True)] if above else []
+            )
         self.points = delimiter == ","  # a number such as 1.234 then has a decimal point
         newline = "\r\n" if "\r\n" in text.head else text.newline
         self.format = replace(
@@ -103,7 +104,7 @@ class DelimitedText(TableFormat):
             rows = rows[len(rows) - rows[::-1].index(None) :] if None in rows else rows
             below = n_note_rows(rows, usual_width(_rows(text.first_lines(start), delimiter)))
             number = sum(any(map(str.strip, row)) for row in rows[len(rows) - below :])
-            self.notes += [footnote_note(number, "line")] if number else []
+            self.notes += [skipped_note(number, "line", above=False)] if number else []
         return text.size + 1 - _length(lines[len(lines) - below :]) if below else text.size
 
     def _read_header(self, start):

@@ -16,10 +16,9 @@ from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
 from inldl.tables.formats.base import (
     FrameFormat,
-    footnote_note,
     n_note_rows,
     n_title_rows,
-    title_note,
+    skipped_note,
 )
 from inldl.tables.numbers import format_numbers, is_hole
 from inldl.text import listed
@@ -73,12 +72,12 @@ class Excel(FrameFormat):
         first, below = self.options.skip_rows, self.options.skip_last
         if first is None:
             above = n_title_rows(rows, [k for k, i in enumerate(numbers) if i in spread])
-            self.notes += [title_note(above, "row")] if above else []
+            self.notes += [skipped_note(above, "row", above=True)] if above else []
         else:
             above = sum(1 for i in numbers if i <= first)
         if below is None:
             below = _n_notes(rows, numbers)
-            self.notes += [footnote_note(below, "row")] if below else []
+            self.notes += [skipped_note(below, "row", above=False)] if below else []
         kept = set(numbers[above : max(above, len(numbers) - below)])
         return {at: value for at, value in content.items() if at[0] in kept}
 

@@ -10,6 +10,10 @@ from inldl.tables.formats.whole import WholeFrame
 from inldl.tables.hints import say_missing
 from inldl.text import counted, listed
 
+_NO_ANSWER = re.compile(
+    r"(?i)refus|know|answer|applic|missing|\bn\.?/?a\b|\bdk\b|unclear|weiß|angabe|trifft nicht"
+)
+
 
 class Spss(WholeFrame):
     """A table in a file of SPSS, whose numbers may have labels.
@@ -60,20 +64,25 @@ class Spss(WholeFrame):
     def find_signs(self, labels, decimal, thousands, totals=()) -> None:
         """Find out the signs; note numbers of shares that have a label."""
         super().find_signs(labels, decimal, thousands, totals)
+        found: dict[tuple[float, str], list[str]] = {}
         for name in labels:
-            for number in [n for n in self._labels.get(name, ()) if n in {*self._numbers[name]}][
-                :1
-            ]:
-                label = self._labels[name][number]
-                advice = say_missing([number])
-                self.notes.append(f"{number:.10g} in {name!r} has the label {label!r}; {advice}.")
+            labelled = self._labels.get(name, {}).items()
+            held = {*self._numbers[name]}
+            for number, label in (each for each in labelled if each[0] in held):
+                if _NO_ANSWER.search(label):
+                    found.setdefault((number, label), []).append(repr(name))
+        self.asked += [
+            f"{number:.10g} has the label {label!r} in {listed(names)}; {say_missing([number])}."
+            for (number, label), names in found.items()
+        ]
+        self.notes += self.asked
 
     def check_name(self, name) -> None:
         """Refuse a name that the program does not take."""
         if not re.fullmatch(self._name, name):
             raise ValueError(
                 f"A .{self.kind} file has no column {name!r}: names are short, of letters, digits "
-                "and _ alone; save the table as CSV, or rename its labels."
+                "and _ alone; write to a .csv file instead, or rename its labels."
             )
 
     def save(self, frame, part, n_new) -> None:

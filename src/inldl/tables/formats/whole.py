@@ -22,6 +22,7 @@ class WholeFrame(FrameFormat):
     writes them again with other cells and columns, and `n_new` more rows; and `write_new`.
     """
 
+    converts = True
     _raw: pd.DataFrame
     save: Callable[[pd.DataFrame, Path, int], None]
 
@@ -41,8 +42,9 @@ class WholeFrame(FrameFormat):
     @contextmanager
     def writer(self, part, labels, filled, extra, added=()) -> Iterator[Callable]:
         """Give a function that puts cells into the frame, which is then written."""
-        below = pd.DataFrame(list(added), columns=[*self._raw, *extra])
-        out = {name: self._raw[name] for name in self._raw}
+        below, convert = pd.DataFrame(list(added), columns=[*self._raw, *extra]), self.convert
+        frame = self._raw if convert is None else self.shown()
+        out = {name: frame[name] for name in frame}
 
         def write(block, fills, values):
             for name in filled:
@@ -59,6 +61,8 @@ class WholeFrame(FrameFormat):
         whole = (
             pd.concat([whole, below.astype(whole.dtypes)], ignore_index=True) if added else whole
         )
+        if convert is not None:
+            return convert(whole, part)
         try:
             self.save(whole, part, len(below))
         except Exception as error:
@@ -66,7 +70,7 @@ class WholeFrame(FrameFormat):
                 raise
             raise ValueError(
                 f"{self.path} cannot be written again as {self.path.suffix}: "
-                f"{str(error).partition(chr(10))[0]}; save the table as CSV."
+                f"{str(error).partition(chr(10))[0]}; write to a .csv file instead."
             ) from None
 
     def _with_fills(self, cells, fill):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import PurePath
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -210,7 +210,13 @@ def load_dataset(text: str) -> tuple[Array, Array]:
     """Return the features and the complete degrees of a dataset; see `canonical_dataset`."""
     spec = _call(text)
     if spec is None:
-        return cast(tuple[Array, Array], public.load(text, return_X_y=True))
+        data = public.load(text)
+        if "lower" in data:
+            raise ValueError(
+                f"{text} has ranges instead of degrees, and predictions are compared with "
+                "degrees; learn from it with fit(X, y, lower=..., upper=...)."
+            )
+        return data.X, data.y
     if spec.name == "random":
         return random_distributions(**spec.arguments)
     try:

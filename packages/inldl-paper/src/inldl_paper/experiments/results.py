@@ -2,13 +2,14 @@
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from pandas import DataFrame, Series, concat
 
 from inldl.metrics import EXTRA_METRICS, METRICS
 from inldl_paper.experiments import statistics
+from inldl_paper.experiments.store import KEYS, Row
 
 TEST_LEVEL = 0.05  # of the tests
 
@@ -50,9 +51,13 @@ def summarize(rows: DataFrame, metric: str) -> Summary:
         splits that happened to work would flatter it.
     """
     _check_alike(rows, metric)
+    return Summary(metric, higher_is_better(metric), *mean_and_std(rows, metric))
+
+
+def higher_is_better(metric: str) -> bool:
+    """Return the direction of a metric; times and functions of one's own are better if lower."""
     known = {**METRICS, **EXTRA_METRICS}
-    higher = known[metric].higher_is_better if metric in known else False
-    return Summary(metric, higher, *mean_and_std(rows, metric))
+    return metric in known and known[metric].higher_is_better
 
 
 def mean_and_std(rows: DataFrame, column: str) -> tuple[DataFrame, DataFrame]:
@@ -61,6 +66,14 @@ def mean_and_std(rows: DataFrame, column: str) -> tuple[DataFrame, DataFrame]:
     groups = ok.groupby(["dataset", "method"], sort=False)["value"]
     mean = groups.mean().where(groups.count() == groups.size())
     return mean.unstack(), groups.std(ddof=1).where(mean.notna()).unstack()
+
+
+def measured(rows: DataFrame) -> list[str]:
+    """Return the metrics that rows have values of: those of ``METRICS`` first, own ones last."""
+    own = rows.columns.difference([*KEYS, *(each.name for each in fields(Row))], sort=False)
+    names = dict.fromkeys([*METRICS, *EXTRA_METRICS, *own])
+    found = rows[rows["status"] == "ok"]
+    return [name for name in names if name in found and found[name].notna().any()]
 
 
 def _check_alike(rows: DataFrame, metric: str) -> None:
@@ -207,7 +220,7 @@ def repeated_grids(rows: DataFrame) -> list[dict[str, str]]:
     Datasets and methods with the same rates and number of splits share a grid. For a stopped run,
     the grids also have the missing cells. Rows on the authors' splits are left out: the
     reproduction of the paper computes them. "grouped" is there, with an empty text, if rows of a
-    group stay together.
+    group stay together, and "metrics" if some were measured besides those of ``METRICS``.
     """
     names = {"dataset": "datasets", "method": "methods"}
     ours = rows[rows["splits"] != "authors"].rename(columns=names)
@@ -221,8 +234,10 @@ def repeated_grids(rows: DataFrame) -> list[dict[str, str]]:
         rest = grids.columns.drop(name).tolist()
         grids = grids.groupby(rest, sort=False)[name].agg(",".join).reset_index()
     order = ["datasets", "methods", "rates", "splits", "recipe", "mechanism"]
+    more = ",".join(name for name in measured(rows) if name not in METRICS)
+    metrics = {"metrics": more} if more else {}
     found = []
     for line in grids.to_dict("records"):
         grouped = {"grouped": ""} if line["grouped"] else {}
-        found.append({name: line[name] for name in order} | grouped)
+        found.append({name: line[name] for name in order} | grouped | metrics)
     return found

@@ -86,7 +86,8 @@ def run(
         Whether to recompute cells whose row is not "ok".
     metrics : sequence of str, default=()
         Metrics to measure besides all of ``METRICS``: names in ``EXTRA_METRICS`` such as those of
-        `inldl_paper.ordered`, or ``package.module:function`` of true and predicted degrees.
+        `inldl_paper.ordered`, or ``package.module:function`` of true and predicted degrees. A
+        finished cell that lacks one of them is computed again, and keeps the others.
 
     Returns
     -------
@@ -102,7 +103,7 @@ def run(
     store = Store(out)
     cells = list(cells)
     _refuse_changed_files(cells, store)
-    todo = pending(cells, store, retry=retry)
+    todo = pending(cells, store, retry=retry, metrics=metrics)
     if not todo:
         return []
     store.check()  # report what cannot be written or found before computing anything
@@ -120,14 +121,28 @@ def run(
         # Not read in this process: a damaged file can crash the process that reads it.
         died = {name: _read(workers[0], name) for name in names}
         store.create()
+        earlier = {row.cell: row for row in store.rows() if row.status == "ok"}
         if retry:
-            store.forget(todo)
+            store.forget(cell for cell in todo if cell not in earlier)
         for row in stack.enter_context(closing(_computed(todo, died, workers, timeout, metrics))):
-            if store.add(row):
+            if _kept(row, store, earlier.get(row.cell)):
                 new.append(row)
             finished[row.status] += 1
             _report(row, finished, len(todo), time.monotonic() - start)
     return new
+
+
+def _kept(row: Row, store: Store, earlier: Row | None) -> bool:
+    """Commit a row, and return whether it is new.
+
+    An earlier result of its cell stays if the new one failed, and else lends it its metrics.
+    """
+    if earlier is None:
+        return store.add(row)
+    if row.status == "ok":
+        store.forget([row.cell])
+        store.add(replace(row, metrics=earlier.metrics | row.metrics))
+    return True
 
 
 def _report(row: Row, finished: "Counter[str]", total: int, seconds: float) -> None:
@@ -139,9 +154,19 @@ def _report(row: Row, finished: "Counter[str]", total: int, seconds: float) -> N
     report(f"{text}: {row.cell.method} on {row.cell.dataset}", count / total)
 
 
-def pending(cells: Iterable[Cell], store: Store, *, retry: bool = False) -> list[Cell]:
-    """Return the cells without a row (with `retry`, without a row that is "ok"), in order."""
-    finished = store.cells(["ok"] if retry else None)
+def pending(
+    cells: Iterable[Cell], store: Store, *, retry: bool = False, metrics: Iterable[str] = ()
+) -> list[Cell]:
+    """Return the cells without a row, or with one that is "ok" but lacks a metric, in order.
+
+    With `retry` also those whose row is not "ok".
+    """
+    wanted = set(metrics)
+    finished = {
+        row.cell
+        for row in store.rows()
+        if (wanted <= row.metrics.keys() if row.status == "ok" else not retry)
+    }
     return [cell for cell in dict.fromkeys(cells) if cell not in finished]
 
 
@@ -240,7 +265,8 @@ def measure(cell: Cell, metrics: Sequence[str] = ()) -> Row:
         try:
             row = _measure(cell, metrics)
         except Exception as error:
-            row = Row(cell, "failed", one_line(error))
+            status = "skipped" if isinstance(error, ImportError) else "failed"
+            row = Row(cell, status, one_line(error))
     return stamped(row)
 
 

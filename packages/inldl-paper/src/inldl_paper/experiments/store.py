@@ -18,6 +18,7 @@ from inldl_paper.experiments.protocol import Cell
 APPLICATION = 0x1D1D1  # marks our files
 STORE_VERSION = 2
 _NAMES = "CREATE TABLE IF NOT EXISTS names (method TEXT PRIMARY KEY, name TEXT NOT NULL)"
+_HAS_NAMES = "SELECT 1 FROM sqlite_master WHERE name = 'names'"
 _OTHER = "Choose another name for the results."
 
 KEYS = [each.name for each in fields(Cell)]
@@ -32,9 +33,10 @@ class Row:
     ----------
     cell : Cell
         What was computed.
-    status : {"ok", "failed", "invalid", "timeout", "died"}
+    status : {"ok", "failed", "invalid", "timeout", "died", "skipped"}
         How it ended: "failed" raised an error, "invalid" predicted rows that are not
-        distributions, "timeout" took too long, "died" crashed its process.
+        distributions, "timeout" took too long, "died" crashed its process, "skipped" needs
+        a package that is not installed.
     reason : str
         One line: the error, or the first warning of the fit; empty if there was none.
     metrics : dict of str to float
@@ -193,7 +195,8 @@ class Store:
         if not self.path.exists():
             return {}
         with self._connect() as connection:
-            connection.execute(_NAMES)
+            if not connection.execute(_HAS_NAMES).fetchall():
+                return {}
             return dict(connection.execute("SELECT method, name FROM names").fetchall())
 
     @contextlib.contextmanager

@@ -70,7 +70,7 @@ def growth(
     frame : DataFrame
         Columns method, `by`, seconds.
     exponents : Series
-        The fitted slope of each method, written in the legend.
+        The fitted slope of each method, written in the legend unless it is NaN.
     by : {"n", "k", "C"}
         What grows: rows, features or labels.
     """
@@ -79,14 +79,15 @@ def growth(
     for method in style.in_order(frame["method"]):
         if method not in exponents.index:
             raise ValueError(f"exponents has no slope for the method {method!r}.")
+    slopes = {name: f" ({slope:.2f})" for name, slope in exponents.dropna().items()}
     axes = style.single_panel(width)
     lines = _draw_lines(
-        axes, frame, "method", by, "seconds", look, lambda name: f"{name} ({exponents[name]:.2f})"
+        axes, frame, "method", by, "seconds", look, lambda name: name + slopes.get(name, "")
     )
     log_axis(axes.xaxis)
     log_axis(axes.yaxis)
     axes.set(xlabel=f"{GROWING[by]} {by}", ylabel=label)
-    return style.legend_above(axes.figure, lines, title="method (slope)")
+    return style.legend_above(axes.figure, lines, title="method (slope)" if slopes else "method")
 
 
 @drawn

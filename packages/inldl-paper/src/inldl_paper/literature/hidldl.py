@@ -31,9 +31,10 @@ from inldl.methods.parameters import (
     parameters,
 )
 from inldl.solvers.loop import Iteration, run
-from inldl.solvers.softmax import Features, zero_filled
+from inldl.solvers.softmax import zero_filled
 from inldl_paper.literature.maximum_entropy import BFGSLDL, SoftmaxDistributionEstimator
 from inldl_paper.literature.neighbours import Array, distinct_rows, graph, neighbours
+from inldl_paper.solvers.linear_scores import Features
 from inldl_paper.solvers.shrinkage import shrink_singular_values
 
 MOST_ITERATIONS = 2000  # of the softmax model of HidLDL: small penalties need more than 400

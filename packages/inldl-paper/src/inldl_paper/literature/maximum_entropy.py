@@ -16,7 +16,8 @@ from inldl.methods.parameters import (
 )
 from inldl.rows.checks import FLOATS
 from inldl.rows.inputs import check_predictable, validate_features
-from inldl.solvers.softmax import Features, linear_scores, softmax
+from inldl.solvers.softmax import softmax
+from inldl_paper.solvers.linear_scores import Features, linear_scores
 from inldl_paper.solvers.maximum_entropy import (
     CrossEntropy,
     minimise_cross_entropy,

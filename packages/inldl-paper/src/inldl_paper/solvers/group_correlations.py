@@ -11,15 +11,8 @@ from functools import partial
 import numpy as np
 
 from inldl.solvers.loop import Iteration, Result, run
-from inldl.solvers.softmax import (
-    Array,
-    Features,
-    Function,
-    log_softmax,
-    minimum,
-    softmax,
-    through_softmax,
-)
+from inldl.solvers.softmax import Array, Function, minimum, softmax
+from inldl_paper.solvers.linear_scores import Features, log_softmax, through_softmax
 from inldl_paper.solvers.shrinkage import shrink_singular_values
 
 Step = Callable[[Function, Array, int], tuple[Array, float, float]]

@@ -21,7 +21,8 @@ import numpy as np
 
 from inldl.engines.base import rows_per_block
 from inldl.solvers.loop import Iteration, Result, run
-from inldl.solvers.softmax import Array, Features, lbfgs, log_softmax, weighted_degrees
+from inldl.solvers.softmax import Array, lbfgs, weighted_degrees
+from inldl_paper.solvers.linear_scores import Features, log_softmax
 
 CONVERGED = 0  # the status of scipy.optimize when a tolerance was met
 NODES = 16

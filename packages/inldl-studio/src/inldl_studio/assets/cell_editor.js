@@ -13,6 +13,7 @@ export class CellEditor {
     if (!grid.isLabel(cell) || this.input) return;
     grid.choose(cell);
     const before = cell.textContent;
+    const seen = grid.data.revision; // what others write from here on is not seen
     const input = make("input", { type: "text", inputmode: "decimal", class: "cell-input", "aria-label": `New share: ${grid.sentence(cell)}` });
     input.value = start ?? before;
     this.input = input;
@@ -29,7 +30,7 @@ export class CellEditor {
     const keep = async () => {
       if (saving) return false;
       saving = true;
-      const done = input.value === before || await this.save(cell, input.value);
+      const done = input.value === before || await this.save(cell, input.value, seen);
       saving = false;
       return done;
     };
@@ -58,12 +59,12 @@ export class CellEditor {
     });
   }
 
-  async save(cell, text) {
+  async save(cell, text, seen) {
     const { grid } = this;
     const data = grid.isLabel(cell) && grid.rowOf(cell);
     if (!data) return false;
     try {
-      await this.put([[data.row, grid.columnOf(cell).name, text]], "Typed");
+      await this.put({ cells: [[data.row, grid.columnOf(cell).name, text]], what: "Typed" }, seen);
       return true;
     } catch (error) {
       grid.tell(cell, error.message);
@@ -71,22 +72,28 @@ export class CellEditor {
     }
   }
 
-  // Keeps texts for cells, each a row by its number in the file, a label and a text: a number,
-  // nothing to take an edit back, null to have the share be missing. Changes wait for each other.
-  put(cells, what, over = false) {
+  // Keeps what is to change: `cells`, each a row by its number in the file, a label and a text
+  // (a number, nothing to take an edit back, null to have the share be missing), or an `area` and
+  // an `action`. `seen` is the table that its author saw. Changes wait for each other. Returns how
+  // many cells were changed.
+  put(change, seen = this.grid.data.revision, over = false) {
     const { studio, run } = this.grid;
     const path = `tables/${studio.table.id}`;
-    const body = () => ({ run, cells, what, over, revision: studio.table.revision });
     const turn = (this.turn ?? Promise.resolve()).then(async () => {
+      let changed = 0;
       try {
-        this.grid.onedit(await request("PUT", `${path}/edits`, body()));
+        const revision = Number.isFinite(seen) ? seen : studio.table.revision;
+        const table = await request("PUT", `${path}/edits`, { run, revision, over, ...change });
+        changed = table.changed;
+        this.grid.onedit(table);
       } catch (error) {
         if (error.status !== 409) throw error;
         this.grid.onedit(await request("GET", path));
         await this.grid.refresh();
-        conflict(error.message, () => this.put(cells, what, true));
+        conflict(error.message, () => this.put(change, seen, true));
       }
-      return this.grid.refresh();
+      await this.grid.refresh();
+      return changed;
     });
     this.turn = turn.catch(() => {});
     return turn;

@@ -1,21 +1,20 @@
 // The cells that are chosen together: copy, paste, fill with estimates, make missing, take back.
 
+import { request } from "./api.js";
 import { pasted, said } from "./cell_editor.js";
 import { button, counted, make, notice } from "./dom.js";
-import { PAGE } from "./rows.js";
 
-const FILLED = 1;
-const MOST = 10_000; // cells of one change
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 export class Chosen {
   constructor(grid) {
     Object.assign(this, { grid, from: null, to: null });
     this.count = make("span", { class: "quiet", role: "status" });
-    this.bar = make("div", { class: "chosen", hidden: true, role: "group", "aria-label": "The chosen cells" }, this.count,
+    this.bar = make("div", { class: "chosen idle", role: "group", "aria-label": "The chosen cells" }, this.count,
       button("Fill with estimates", () => this.fill(), { class: "plain" }),
-      button("Make missing", () => this.makeMissing(), { class: "plain" }),
-      button("Take edits back", () => this.takeBack(), { class: "plain" }));
+      button("Clear", () => this.makeMissing(), { class: "plain" }),
+      button("As in the file", () => this.takeBack(), { class: "plain" }),
+      button("Copy", () => this.copyAll(), { class: "plain" }));
   }
 
   begin(cell) {
@@ -62,7 +61,9 @@ export class Chosen {
     const { rows } = this.grid;
     rows.querySelectorAll("[aria-selected=true]").forEach((each) => each.removeAttribute("aria-selected"));
     const { top, bottom, left, right } = this.area;
-    this.bar.hidden = !this.to || this.grid.editor.input !== null;
+    const alone = this.grid.shown?.[this.grid.active.column]?.kind === "label";
+    this.bar.classList.toggle("idle", !this.to && !alone);
+    this.count.textContent = alone && !this.to ? "1 cell" : "";
     if (!this.to) return;
     for (const [position, { element }] of this.grid.lines) {
       if (position < top || position > bottom) continue;
@@ -71,7 +72,7 @@ export class Chosen {
     this.count.textContent = `${counted((bottom - top + 1) * (right - left + 1), "cell")} chosen`;
   }
 
-  // Shift with the arrow keys, Ctrl+A, Escape, and Ctrl+Z and Ctrl+Y; returns whether it was one.
+  // Shift with the arrow keys, Ctrl+A, Escape; returns whether it was one.
   key(event) {
     const { grid } = this;
     const all = event.ctrlKey || event.metaKey;
@@ -90,77 +91,81 @@ export class Chosen {
       const labels = grid.shown.flatMap((each, at) => (each.kind === "label" ? [at] : []));
       this.from = { row: 0, column: labels[0] };
       this.set({ row: grid.total - 1, column: labels.at(-1) });
-    } else if (all && key === "z") grid.studio.step(event.shiftKey ? "redo" : "undo");
-    else if (all && key === "y") grid.studio.step("redo");
-    else return false;
+    } else return false;
     event.preventDefault();
     return true;
   }
 
-  // Calls a function with each chosen share: its data, its column and its place in the rectangle.
-  async each(visit, area = this.area) {
+  // The rectangle as the studio understands it, which knows all of its rows.
+  asked({ top, bottom, left, right } = this.area) {
     const { grid } = this;
-    const { top, bottom, left, right } = area;
-    for (let page = Math.floor(top / PAGE); page * PAGE <= bottom; page++) await grid.data.page(page);
-    for (let row = top; row <= bottom; row++) {
-      const data = grid.data.at(row);
-      for (let column = left; data && column <= right; column++) {
-        if (grid.shown[column]?.kind === "label") visit(data, grid.shown[column], row - top, column - left);
-      }
-    }
+    const columns = grid.shown.slice(left, right + 1).map(({ kind, name }) => [kind, name]);
+    return { run: grid.run, query: grid.data.query, area: { top, bottom, columns, total: grid.total, row: grid.data.at(top)?.row ?? null } };
   }
 
-  async change(what, text, area = this.area) {
-    const cells = [];
-    await this.each((data, column, ...at) => {
-      const found = text(data.cells[column.at], ...at);
-      if (found !== undefined && cells.length <= MOST) cells.push([data.row, column.name, found]);
-    }, area);
-    if (!cells.length) return notice("There is nothing to change in these cells.");
+  async change(what, action, area = this.area, texts = null) {
+    const { query, area: asked } = this.asked(area);
     try {
-      await this.grid.editor.put(cells, what);
-      if (cells.length > 1) said(cells.length, `${what}:`);
-      return cells.length;
+      const changed = await this.grid.editor.put({ query, area: asked, action, texts, what });
+      if (changed > 1) said(changed, `${what}:`);
+      return changed;
     } catch (error) {
       const cell = this.grid.cell(this.grid.active);
-      if (cell && cells.length === 1) this.grid.tell(cell, error.message);
+      if (cell && area.top === area.bottom && area.left === area.right) this.grid.tell(cell, error.message);
       else notice(error.message, "problem");
       return 0;
     }
   }
 
+  async changeAny(what, action) {
+    if (!await this.change(what, action) && !document.querySelector(".notice.problem")) notice("There is nothing to change in these cells.");
+  }
+
   fill() {
-    return this.change("Filled with estimates", ([text, kind]) => (kind === FILLED ? text.replace(/,/g, "") : undefined));
+    return this.changeAny("Filled with estimates", "fill");
   }
 
   makeMissing() {
-    return this.change("Made missing", () => null);
+    return this.changeAny("Made missing", "missing");
   }
 
   takeBack() {
-    return this.change("Took back", () => "");
+    return this.changeAny("Took back", "take back");
   }
 
+  // All chosen cells are copied, also those that were never in sight: the studio sends them.
   async copy(event) {
     if (this.grid.editor.input) return;
     event.preventDefault();
-    const { top, bottom, left, right } = this.area;
-    const lines = [];
-    for (let row = top; row <= bottom; row++) {
-      const data = this.grid.data.at(row);
-      if (!data) continue;
-      lines.push(this.grid.shown.slice(left, right + 1).map((column) => this.textOf(data, column)).join("\t"));
-    }
-    event.clipboardData.setData("text/plain", lines.join("\n"));
+    const here = this.textHere();
+    if (here === null) await this.copyAll();
+    else event.clipboardData.setData("text/plain", here);
   }
 
-  textOf(data, column) {
+  async copyAll() {
+    const { run, query, area } = this.asked();
+    const { top, bottom, left, right } = this.area;
+    try {
+      const { text } = await request("POST", `tables/${this.grid.studio.table.id}/copied`, { run, query, area });
+      const what = `Copied ${counted((bottom - top + 1) * (right - left + 1), "cell")}.`;
+      if (toClipboard(text)) notice(what);
+      else notice("The cells are ready.", "problem").querySelector("button").before(button("Copy them now", () => toClipboard(text) && notice(what), { class: "plain" }));
+    } catch (error) {
+      notice(error.message, "problem");
+    }
+  }
+
+  // A single cell is copied at once.
+  textHere() {
+    const { top, bottom, left, right } = this.area;
+    const [data, column] = [this.grid.data.at(top), this.grid.shown[left]];
+    if (top !== bottom || left !== right || !data) return null;
     if (column.kind === "number") return String(data.row + 1);
     return column.kind === "other" ? data.texts[column.at] : data.cells[column.at][0];
   }
 
-  cut(event) {
-    this.copy(event);
+  async cut(event) {
+    await this.copy(event);
     return this.makeMissing();
   }
 
@@ -168,11 +173,23 @@ export class Chosen {
   async paste(event) {
     if (this.grid.editor.input) return undefined;
     event.preventDefault();
-    const lines = pasted(event.clipboardData.getData("text/plain"));
+    const lines = pasted(event.clipboardData.getData("text/plain")).map((line) => line.map((each) => each.trim()));
     const { top, left, bottom, right } = this.area;
-    if (lines.length === 1 && lines[0].length === 1) return this.change("Pasted", () => lines[0][0].trim());
+    if (lines.length === 1 && lines[0].length === 1) return this.change("Pasted", "paste", this.area, lines);
     const wide = Math.max(...lines.map((line) => line.length));
-    const area = { top, left, bottom: Math.min(this.grid.total - 1, Math.max(top + lines.length - 1, Math.min(bottom, top))), right: Math.max(left + wide - 1, Math.min(right, left)) };
-    return this.change("Pasted", (_, row, column) => lines[row]?.[column]?.trim(), area);
+    return this.change("Pasted", "paste", { top, left, bottom: Math.min(this.grid.total - 1, top + lines.length - 1), right: left + wide - 1 }, lines);
   }
+}
+
+// Works for some seconds after a key was pressed, also where the newer way is not allowed.
+function toClipboard(text) {
+  const focused = document.activeElement;
+  const box = make("textarea", { class: "unseen", "aria-hidden": "true", tabindex: -1 });
+  box.value = text;
+  document.body.append(box);
+  box.select();
+  const done = document.execCommand("copy");
+  box.remove();
+  focused?.focus({ preventScroll: true });
+  return done;
 }

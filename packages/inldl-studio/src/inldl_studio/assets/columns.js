@@ -35,9 +35,10 @@ function summary(labels) {
 function firstRows(studio, look, role) {
   const columns = look.columns.filter((each) => each.first);
   if (!columns.length) return null;
-  const shown = columns.slice(0, MOST_SHOWN);
-  const names = shown.map((each) => ({ name: each.column }));
-  shortNames(names);
+  const rank = (each) => ["id", "label"].indexOf(role(each)) + (role(each) === "id" || role(each) === "label" ? 0 : 3);
+  const shown = [...columns].sort((a, b) => rank(a) - rank(b)).slice(0, MOST_SHOWN);
+  const names = shown.map((each) => ({ name: each.column, short: each.column }));
+  shortNames(names.filter((_, at) => role(shown[at]) === "label"));
   const roles = Object.keys(studio.state.roles).map((name) => [name, name]);
   const sums = sumsOf(studio.table.settings);
   const head = shown.map((column, at) => make("th", { scope: "col", class: `role-${role(column)}`, title: column.column },
@@ -49,30 +50,32 @@ function firstRows(studio, look, role) {
   return make("div", { class: "first-rows" },
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The first rows" },
       make("table", { class: "preview" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Row"), head)), make("tbody", {}, rows))),
-    columns.length > MOST_SHOWN ? make("p", { class: "quiet small" }, `The first ${MOST_SHOWN} of ${columns.length} columns; all of them are listed below.`) : null);
+    columns.length > MOST_SHOWN ? make("p", { class: "quiet small" }, `${MOST_SHOWN} of ${columns.length} columns; all of them are listed below.`) : null);
 }
 
-// Signs among the shares, and what each of them is to stand for.
+// Signs and words among the shares, and what each of them is to stand for.
 function signs(studio, look) {
   if (!look.signs?.length) return null;
   const marks = marksOf(studio.table.settings.mark);
-  const items = look.signs.map(({ sign, cells, read }) => {
-    const input = make("input", { type: "text", value: marks.get(sign) ?? "", placeholder: "missing", "aria-label": `What ${sign} stands for` });
-    const keep = (value) => {
-      const now = marksOf(studio.table.settings.mark);
-      if (value === null) now.delete(sign);
-      else now.set(sign, value);
-      studio.set({ mark: [...now].map((each) => each.join("=")).join(", ") });
-    };
-    input.addEventListener("change", () => keep(input.value.trim()));
-    return make("li", {}, make("strong", { class: "sign" }, sign), ` in ${counted(cells, "cell")}, read as ${read}. It stands for `, input,
-      button("0", () => keep("0"), { class: "plain", "aria-label": `${sign} stands for 0` }),
-      button("1 to 4", () => keep("1-4"), { class: "plain", "aria-label": `${sign} stands for 1 to 4` }),
-      button("missing", () => keep(""), { class: "plain", "aria-label": `${sign} means missing` }));
-  });
-  return make("section", { class: "signs" }, make("h2", {}, "Signs among the shares"),
-    make("p", { class: "quiet small" }, "Say what each stands for: bounds such as 1-4 or <5, a number, or missing. This sets --mark."),
+  const items = look.signs.map(({ sign, cells, read }) => make("li", {}, make("strong", { class: "sign" }, sign), ` in ${counted(cells, "cell")}, read as ${read}. It stands for `,
+    meanings(studio, sign, marks.get(sign) ?? "")));
+  return make("section", { class: "signs" }, make("h2", {}, "Signs and words among the shares"),
+    make("p", { class: "quiet small" }, "Say what each stands for: bounds such as 1-4 or <5, a number, or missing."),
     make("ul", {}, items));
+}
+
+// What a sign or a word can stand for: three buttons, and a field for all else.
+export function meanings(studio, sign, now = "", then = () => {}) {
+  const keep = async (value) => {
+    const marks = marksOf(studio.table.settings.mark);
+    marks.set(sign, value);
+    await studio.set({ mark: [...marks].map((each) => each.join("=")).join(", ") });
+    then();
+  };
+  if (/[,=]/.test(sign)) return ["nothing that can be said here; correct the cells."];
+  const input = make("input", { type: "text", value: now, placeholder: "missing", "aria-label": `What ${sign} stands for` });
+  input.addEventListener("change", () => keep(input.value.trim()));
+  return [input, ...[["missing", ""], ["0", "0"], ["1 to 4", "1-4"]].map(([text, value]) => button(text, () => keep(value), { class: "plain", "aria-label": `${sign} ${value ? "stands for" : "means"} ${text}` }))];
 }
 
 function marksOf(text) {

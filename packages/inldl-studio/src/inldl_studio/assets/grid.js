@@ -8,9 +8,9 @@ import { headings, shortNames } from "./headings.js";
 
 const ROW = 30; // pixels
 const TALLEST = 8_000_000; // pixels that browsers scroll without trouble
-const MISSING = 2;
-const KIND = ["known", "filled", "missing", "edited"];
-const SAID = ["known", "filled in", "missing", "edited"];
+export const KIND = ["known", "filled", "missing", "edited", "emptied"];
+export const SAID = ["known", "filled in", "missing", "edited", "made missing"];
+const [FILLED, MISSING, EMPTIED] = [1, 2, 4];
 
 export class Grid {
   constructor(studio, run, { onedit }) {
@@ -28,7 +28,7 @@ export class Grid {
     this.view.append(this.head, this.space, this.rows);
     this.element = make("div", { class: "grid-box" }, this.toolbar(), this.chosen.bar, this.view, this.legend(), this.tip, this.said);
     this.listen();
-    new ResizeObserver(() => this.draw()).observe(this.view);
+    new ResizeObserver(() => { if (this.shown) this.wide(); this.draw(); }).observe(this.view);
   }
 
   listen() {
@@ -78,13 +78,15 @@ export class Grid {
       button("‹", () => this.jump(-1), { "aria-label": "Previous doubtful cell", title: "Previous doubtful cell" }),
       this.where = make("span", { role: "status" }, "Doubtful cells"),
       button("›", () => this.jump(1), { "aria-label": "Next doubtful cell", title: "Next doubtful cell" }));
-    return make("div", { class: "grid-tools" }, find, only, this.doubt, this.count);
+    this.freeze = select([["1", "Row numbers stay in sight"], ["2", "Row numbers and names stay"], ["3", "All up to the chosen column stay"]],
+      matchMedia("(max-width: 40rem)").matches ? "1" : "2", () => { this.stays = this.active.column + 1; this.columns(); this.lines.clear(); this.paint(); }, { "aria-label": "Which columns stay in sight" });
+    return make("div", { class: "grid-tools" }, find, only, this.freeze, this.doubt, this.count);
   }
 
   legend() {
     return make("p", { class: "legend quiet small" },
       make("span", { class: "key known" }), "known ", make("span", { class: "key filled" }), "filled in ",
-      make("span", { class: "key missing" }), "missing ", make("span", { class: "key edited" }), "edited. ",
+      make("span", { class: "key missing" }), "missing ", make("span", { class: "key edited" }), "edited ", make("span", { class: "key emptied" }), "made missing. ",
       "Press Enter or double-click to edit a cell; Shift and the arrow keys choose several; copy and paste as in a spreadsheet.");
   }
 
@@ -101,6 +103,7 @@ export class Grid {
   }
 
   async ask(change) {
+    this.chosen.clear(); // other rows may stand in these places
     this.cells = null;
     this.at = -1;
     this.where.textContent = "Doubtful cells";
@@ -132,9 +135,21 @@ export class Grid {
     shortNames(this.shown.filter((each) => each.kind === "label"));
     this.element.classList.toggle("with-histograms", Boolean(this.facts.histograms));
     this.view.setAttribute("aria-colcount", this.shown.length);
+    this.wide();
     const widths = { number: "var(--number)", label: "var(--label)", other: "var(--other)" };
     this.view.style.setProperty("--template", this.shown.map((each) => widths[each.kind]).join(" "));
     this.head.replaceChildren(...this.shown.map((each, at) => this.heading(each, at)));
+  }
+
+  // Columns of shares are as wide as their names, while there is room.
+  wide() {
+    const names = this.shown.filter((each) => each.kind === "label").map((each) => each.short ?? each.name);
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    const longest = Math.max(0, ...names.map((name) => name.length)) * 0.52 + 1.4;
+    const room = (this.view.clientWidth || innerWidth) / rem - 13;
+    const width = Math.min(longest, Math.max(6, room / Math.max(1, names.length)), 14);
+    if (width > 6) this.view.style.setProperty("--label", `${width.toFixed(2)}rem`);
+    else this.view.style.removeProperty("--label");
   }
 
   heading(column, at) {
@@ -143,11 +158,23 @@ export class Grid {
     const order = sorted ? (down ? "descending" : "ascending") : "none";
     const text = column.kind === "number" ? button("Row", () => this.ask({ sort: "", down: "" }), { title: "As in the file" }) : button(column.short ?? column.name, () => this.sort(column.name), { title: `${column.name}: sort by it`, "aria-label": column.name });
     const drawn = column.kind === "label" && headings(this.facts.histograms?.[column.at], column.name);
-    return make("div", { role: "columnheader", class: `cell ${column.kind} ${this.sticky(at)}`, "aria-sort": order, "aria-colindex": at + 1 }, text, drawn || null);
+    return this.placed(at, make("div", { role: "columnheader", class: `cell ${column.kind} ${this.sticky(at)}`, "aria-sort": order, "aria-colindex": at + 1 }, text, drawn || null));
+  }
+
+  // How many columns stay in sight when the table is scrolled to the side.
+  get frozen() {
+    return { 1: 1, 2: 1 + Math.min(1, this.facts.ids.length), 3: this.stays }[this.freeze.value];
   }
 
   sticky(at) {
-    return at === 0 ? "first" : at === 1 && this.facts.ids.length ? "second" : "";
+    return at < this.frozen ? "frozen" : "";
+  }
+
+  // A column that stays begins behind those before it.
+  placed(at, made) {
+    const widths = this.shown.slice(0, at).map(({ kind }) => `var(--${kind})`);
+    if (at < this.frozen) made.style.left = `calc(${["0px", ...widths].join(" + ")})`;
+    return made;
   }
 
   sort(name) {
@@ -228,7 +255,7 @@ export class Grid {
 
   drawn(column, at, position, data) {
     const attributes = { role: column.kind === "number" ? "rowheader" : "gridcell", class: `cell ${column.kind} ${this.sticky(at)}`, "data-position": position, "data-column": at, "aria-colindex": at + 1, tabindex: -1 };
-    const made = make("div", attributes);
+    const made = this.placed(at, make("div", attributes));
     if (!data) return made;
     if (column.kind === "number") made.textContent = data.row + 1;
     if (column.kind === "other") made.textContent = data.texts[column.at];
@@ -236,6 +263,7 @@ export class Grid {
       const [text, kind, share] = data.cells[column.at];
       made.textContent = text;
       made.classList.add(KIND[kind]);
+      made.classList.toggle("outdated", data.old && (kind === FILLED || kind === EMPTIED));
       made.style.setProperty("--heat-share", `${Math.round(100 * Math.min(1, Math.max(0, share)) ** 0.7)}%`);
       made.setAttribute("aria-label", this.told(data, column));
     }
@@ -246,9 +274,10 @@ export class Grid {
   told(data, column) {
     const [text, kind, , interval, who] = data.cells[column.at];
     const name = data.texts.slice(0, this.facts.ids.length).join(", ");
-    const known = kind === MISSING ? "missing" : `${text || "made missing"}, ${SAID[kind]}${who ? ` by ${who}` : ""}`;
+    const known = kind === MISSING || !text ? `${SAID[kind]}${who ? ` by ${who}` : ""}` : `${text}, ${kind === EMPTIED ? "filled in, " : ""}${SAID[kind]}${who ? ` by ${who}` : ""}`;
     const [low, high] = interval?.split(" to ") ?? [];
-    const sure = !low ? "" : high ? `; likely between ${low} and ${high} (true of about 9 in 10 cells)` : "; exact, from the sum of the row";
+    const older = data.old && interval ? "; from before the row was edited" : "";
+    const sure = (!low ? "" : high ? `; likely between ${low} and ${high} (true of about 9 in 10 cells)` : "; exact, from the sum of the row") + older;
     return `Row ${data.row + 1}${name ? `, ${name}` : ""}, ${column.name}: ${known}${sure}`;
   }
 
@@ -309,6 +338,7 @@ export class Grid {
     if (!cell || this.editor.input) return;
     this.active = { row: +cell.dataset.position, column: +cell.dataset.column };
     this.mark(cell);
+    this.chosen.show();
     this.onrow?.(this.rowOf(cell));
   }
 
@@ -359,9 +389,9 @@ export class Grid {
   }
 
   reveal(cell) {
-    const fixed = [...this.head.querySelectorAll(".first, .second")].reduce((sum, each) => sum + (getComputedStyle(each).position === "sticky" ? each.offsetWidth : 0), 0);
+    const fixed = [...this.head.querySelectorAll(".frozen")].reduce((sum, each) => sum + (getComputedStyle(each).position === "sticky" ? each.offsetWidth : 0), 0);
     const left = cell.offsetLeft;
-    if (cell.matches(".first, .second")) return;
+    if (cell.matches(".frozen")) return;
     if (left < this.view.scrollLeft + fixed) this.view.scrollLeft = left - fixed;
     else if (left + cell.offsetWidth > this.view.scrollLeft + this.view.clientWidth) this.view.scrollLeft = left + cell.offsetWidth - this.view.clientWidth;
   }
@@ -383,15 +413,11 @@ export class Grid {
     if (moves[event.key]) action = () => this.move(...moves[event.key]);
     else if (event.key === "Enter" || event.key === "F2") action = () => this.editor.open(cell);
     else if (/^[0-9.,]$/.test(event.key) && !all) action = () => this.editor.open(cell, event.key);
-    else if (event.key === "Delete" || event.key === "Backspace") action = () => this.chosen.takeBack();
+    else if (event.key === "Delete" || event.key === "Backspace") action = () => this.chosen.makeMissing();
     if (!action) return;
     event.preventDefault();
     if (moves[event.key]) this.chosen.clear();
     action();
-  }
-
-  put(row, label, text) {
-    return this.editor.put([[row, label, text]], "Answered");
   }
 
   // Fetches what is in sight again.

@@ -68,9 +68,15 @@ export async function showHome(main) {
       make("p", { class: "example" }, "No table at hand? ", button("Try it with an example", example, { class: "plain" }),
         make("span", { class: "quiet" }, ": what 120 households spent, with two in five shares missing")),
       earlier(state, main),
-      make("p", { class: "quiet small" }, `Everything stays on this machine, in ${state.folder}. Your own file is never changed.`)),
+      make("p", { class: "quiet small" }, where(state))),
   );
   return state;
+}
+
+// What is true of where tables are, and of who can see them.
+function where({ people, folder }) {
+  if (!people.length) return `Everything stays on this machine, in ${folder}. Your own file is never changed.`;
+  return `This studio is shared: ${people.join(", ")} can see and change all tables, through your local network and without encryption. The tables are kept in ${folder}, on the machine on which it was started. Your own file is never changed.`;
 }
 
 function earlier(state, main) {

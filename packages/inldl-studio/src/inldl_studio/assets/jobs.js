@@ -1,6 +1,7 @@
 // What is going on with a table.
 
-import { button, make } from "./dom.js";
+import { meanings } from "./columns.js";
+import { button, make, notice } from "./dom.js";
 
 // How far a piece of work is, how it failed, and a way to stop it or to try again.
 export function jobPanel(studio, kinds, again) {
@@ -16,13 +17,34 @@ export function jobPanel(studio, kinds, again) {
     const calm = last.status === "stopped";
     return panel.replaceChildren(make("div", { class: calm ? "told" : "told problem", role: "alert" },
       make("p", {}, last.error),
+      about(studio, last.about?.word, again),
       make("div", { class: "actions" },
+        last.about?.row >= 0 && button(`Go to row ${last.about.row + 1}`, () => toRow(studio, last.about), { class: "secondary" }),
         again && last.kind === kinds[0] && button("Try again", again, { class: "secondary" }),
         button("Close", () => { studio.closed.add(last.id); panel.replaceChildren(); }, { class: "plain" }))));
   };
   panel.update();
   studio.panels.add(panel);
   return panel;
+}
+
+// A word among the shares gets a meaning where it is in the way.
+function about(studio, word, again) {
+  if (!word) return null;
+  return make("p", { class: "meaning" }, make("strong", { class: "sign" }, word), " stands for ", meanings(studio, word, "", again));
+}
+
+// Shows a row in the table, or its cells as they stand in the file if there is no table yet.
+async function toRow(studio, { row, label }) {
+  if (studio.grid?.view.isConnected) return studio.grid.goTo(row, label ?? studio.grid.facts.labels[0]);
+  const { columns } = await studio.result(studio.table.runs.look);
+  const shown = columns[0]?.first?.length ?? 0;
+  if (row >= shown) return notice(`Row ${row + 1} is below the rows that are shown here${label ? `; its ${label} is what to correct` : ""}.`);
+  if (!document.querySelector("table.preview")) studio.go("columns");
+  for (let tries = 0; tries < 50 && !document.querySelector("table.preview"); tries++) await new Promise((resolve) => { setTimeout(resolve, 50); });
+  const line = document.querySelectorAll("table.preview tbody tr")[row];
+  line?.classList.add("wanted");
+  return line?.scrollIntoView({ block: "center" });
 }
 
 function showProgress(panel, studio, run) {
@@ -41,7 +63,7 @@ function showProgress(panel, studio, run) {
   if (doing.textContent !== what) doing.textContent = what;
   if (share === null) bar.removeAttribute("value");
   else bar.value = share;
-  const left = run.left ? `, about ${duration(run.left)} left in this step` : "";
+  const left = run.left ? `, about ${duration(run.left)} left` : "";
   const seconds = `${duration(run.seconds)}${left}`;
   more.textContent = detail ? `${detail} · ${seconds}` : seconds;
 }

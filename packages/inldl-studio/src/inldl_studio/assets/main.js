@@ -106,12 +106,19 @@ class Studio {
     this.turn = (this.turn ?? Promise.resolve()).then(() => this.trying(async () => {
       const before = this.table.settings;
       const settings = typeof change === "function" ? change(before) : change;
-      this.keep(await request("PUT", `tables/${this.table.id}/settings`, { settings, revision: this.table.revision }));
+      this.keep(await request("PUT", `tables/${this.table.id}/settings`, { settings, settings_revision: this.table.settings_revision }));
       const reread = this.state.reading.some((name) => before[name] !== this.table.settings[name]);
-      if (reread) await this.run("look");
+      if (reread) await this.lookAgain();
       else if (view() === "columns") await render(true);
     }));
     return this.turn;
+  }
+
+  // Looks at a file that is read in another way now; a look that is going on is of no use any more.
+  async lookAgain() {
+    const running = this.table.running.filter((run) => run.kind === "look");
+    await Promise.all(running.map((run) => request("DELETE", `tables/${this.table.id}/runs/${run.id}`)));
+    await this.run("look");
   }
 
   async setRoles(changes) {
@@ -127,12 +134,19 @@ class Studio {
     });
   }
 
-  // Undoes the last change of cells, or does the next one again.
-  step(step) {
+  // Undoes the last change of cells of this person, or does the next one again. What somebody else
+  // has changed since then stays.
+  step(step, over = false) {
     this.turn = (this.turn ?? Promise.resolve()).then(() => this.trying(async () => {
-      this.keep(await request("POST", `tables/${this.table.id}/changes`, { step }));
-      notice(step === "undo" ? "Undone." : "Done again.");
-      await render(true);
+      try {
+        this.keep(await request("POST", `tables/${this.table.id}/changes`, { step, over }));
+        notice(step === "undo" ? "Undone." : "Done again.");
+      } catch (error) {
+        if (error.status !== 409) throw error;
+        const made = notice(`${error.message} Nothing was ${step === "undo" ? "undone" : "done"}.`, "problem");
+        made.querySelector("button").before(button(`${step === "undo" ? "Undo" : "Redo"} the rest`, () => { made.remove(); this.step(step, true); }, { class: "plain" }));
+      }
+      await this.reload();
     }));
     return this.turn;
   }
@@ -207,7 +221,7 @@ async function settle(asked, last = null) {
   if (gone.length) notice(`The file has no column ${gone.slice(0, 3).join(", ")} when it is read this way; the role that you gave is no longer used.`);
   if (JSON.stringify(roles) === JSON.stringify(now)) return;
   try {
-    asked.keep(await request("PUT", `tables/${asked.table.id}/settings`, { settings: { roles }, revision: asked.table.revision }));
+    asked.keep(await request("PUT", `tables/${asked.table.id}/settings`, { settings: { roles }, settings_revision: asked.table.settings_revision }));
   } catch (error) {
     if (error.status !== 409) throw error; // another tab was faster
   }
@@ -239,6 +253,15 @@ function drawNav() {
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
+// Whoever shares the studio is told so on every screen, and by which name the others know them.
+function tellShared({ people, person }) {
+  const place = document.getElementById("shared");
+  place.hidden = !people.length;
+  const others = people.filter((name) => name !== person);
+  place.textContent = `Shared: you are ${person}`;
+  place.title = others.length ? `${others.join(", ")} can see and change all tables, too.` : "Nobody else has an address.";
+}
+
 let drawing = 0;
 
 async function render(still = false) {
@@ -249,6 +272,7 @@ async function render(still = false) {
     const [state, table] = await Promise.all([request("GET", "state"), request("GET", `tables/${id}`)]);
     if (mine !== drawing) return undefined;
     studio = new Studio(state, table);
+    tellShared(state);
     await settle(studio);
   }
   document.title = `${studio.table.name} – inldl studio`;
@@ -288,7 +312,7 @@ async function home() {
   clearTimeout(timer);
   nav.hidden = true;
   title.textContent = "";
-  await showHome(main);
+  tellShared(await showHome(main));
   main.dataset.view = main.dataset.ready = "home";
 }
 
@@ -313,6 +337,14 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 addEventListener("hashchange", async () => {
   await show();
   if (document.activeElement === document.body) main.focus({ preventScroll: true }); // its button is gone
+});
+// Undo and redo, wherever the focus is; a field has its own.
+document.addEventListener("keydown", (event) => {
+  const key = event.key.toLowerCase();
+  if (!studio || view() !== "table" || !(event.ctrlKey || event.metaKey) || event.altKey || !["z", "y"].includes(key)) return;
+  if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
+  event.preventDefault();
+  studio.step(key === "y" || event.shiftKey ? "redo" : "undo");
 });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) watch(); });
 addEventListener("dragover", (event) => event.preventDefault());

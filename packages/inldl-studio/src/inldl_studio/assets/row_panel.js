@@ -1,8 +1,7 @@
 // The row that is chosen: each share as a bar, with its interval.
 
 import { make } from "./dom.js";
-
-const KIND = ["known", "filled in", "missing", "edited"];
+import { KIND, SAID } from "./grid.js";
 
 export function rowPanel(grid) {
   const panel = make("section", { class: "row-panel", "aria-label": "The chosen row" });
@@ -23,14 +22,14 @@ function draw(panel, grid, data) {
   const most = Math.max(0.01, ...cells.map((cell) => Math.max(cell.share || 0, cell.high || 0)));
   const width = (share) => `${Math.max(0, Math.min(100, (100 * share) / most)).toFixed(1)}%`;
   const rows = cells.map((cell, at) => {
-    const bar = make("span", { class: `bar ${["known", "filled", "missing", "edited"][cell.kind]}` });
+    const bar = make("span", { class: `bar ${KIND[cell.kind]}${data.old ? " outdated" : ""}` });
     bar.style.width = width(cell.share);
     const ends = cell.low >= 0 && cell.high > cell.low ? make("span", { class: "ends" }) : null;
     if (ends) Object.assign(ends.style, { left: width(cell.low), width: width(cell.high - cell.low) });
     return make("tr", {}, make("th", { scope: "row" }, labels[at]),
       make("td", { class: "drawn", "aria-hidden": "true" }, make("span", { class: "track" }, bar, ends)),
       make("td", { class: "value" }, cell.text || "–"),
-      make("td", {}, cell.interval ? `${KIND[cell.kind]}, ${cell.interval}` : KIND[cell.kind]));
+      make("td", {}, cell.interval ? `${SAID[cell.kind]}, ${cell.interval}` : SAID[cell.kind]));
   });
   const name = data.texts.slice(0, ids.length).filter(Boolean).join(", ");
   return panel.replaceChildren(make("h2", {}, `Row ${data.row + 1}${name ? `, ${name}` : ""}`),

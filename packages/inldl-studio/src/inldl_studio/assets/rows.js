@@ -51,6 +51,11 @@ export class Rows {
     return this.pages.get(Math.floor(position / PAGE))?.rows?.[position % PAGE];
   }
 
+  // The table as it was when these rows came: what people see when they change a cell.
+  get revision() {
+    return Math.min(...[...this.pages.values()].map((page) => page.revision ?? Infinity));
+  }
+
   pagesOf({ first, count }) {
     const last = Math.min(this.total, first + count);
     const pages = [];

@@ -100,10 +100,10 @@ async function listChanges(studio, box) {
   const told = (edit) => (edit === null ? "as in the file" : edit[0] === null ? "missing" : String(Number(edit[0].toPrecision(8))));
   const rows = changes.map((each) => {
     const [first] = each.cells;
-    const what = each.size === 1 ? `row ${first.row + 1}, ${first.label}: ${told(first.before)} → ${told(first.after)}` : counted(each.size, "cell");
+    const what = !each.size ? "no cell" : each.size === 1 ? `row ${first.row + 1}, ${first.label}: ${told(first.before)} → ${told(first.after)}` : counted(each.size, "cell");
     return make("tr", { class: each.undone ? "undone" : "" },
       make("th", { scope: "row" }, new Date(1000 * each.when).toLocaleString([], { dateStyle: "short", timeStyle: "medium" })),
-      make("td", {}, each.who || "you"), make("td", {}, `${each.what}${each.undone ? " (undone)" : ""}`), make("td", {}, what));
+      make("td", {}, each.who || (studio.state.person ? "–" : "you")), make("td", {}, `${each.what}${each.undone ? " (undone)" : ""}`), make("td", {}, what));
   });
   const head = ["When", "Who", "What", "Cells"].map((text) => make("th", { scope: "col" }, text));
   return box.replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "List of changes" },
@@ -143,11 +143,13 @@ const NAMES = {
   filled: ["With filled columns", "the same, with columns that say what was filled in"],
   model: ["The model", "for inldl predict and inldl evaluate"],
   report: ["The report", "one HTML page that needs no other file"],
-  script: ["The commands", "a script that does the same without this page"],
-  edited: ["Your table with edits", "what the script works on"],
+  edited: ["Your table with edits", "what the commands work on"],
 };
 
 function files(studio, run, result) {
+  const script = run === studio.table.runs.complete ? make("li", {},
+    make("a", { class: "button secondary", href: `api/tables/${studio.table.id}/commands.txt`, download: "" }, "The commands"),
+    make("span", { class: "quiet small" }, "a script that does the same without this page, with what was compared, asked and predicted: sh …-commands.txt")) : null;
   const links = Object.entries(result.files).map(([key, file]) => make("li", {},
     make("a", { class: "button secondary", href: `${studio.base(run)}/files/${key}`, download: "" }, NAMES[key][0]),
     make("span", { class: "quiet small" }, `${file.name}, ${bytes(file.size)}: ${NAMES[key][1]}`)));
@@ -156,7 +158,7 @@ function files(studio, run, result) {
   const more = others.map(([suffix, name]) => make("li", {},
     button(`As ${name}`, () => exported(studio, run, key, suffix), { class: "secondary" }),
     make("span", { class: "quiet small" }, suffix === ".xlsx" && key === "table" ? "the table as .xlsx: filled-in cells are bold and blue, and a second sheet has the notes" : `the table as ${suffix}`)));
-  return make("section", { class: "files" }, make("h2", {}, "Downloads"), make("ul", {}, links.slice(0, 1), more, links.slice(1)));
+  return make("section", { class: "files" }, make("h2", {}, "Downloads"), make("ul", {}, links.slice(0, 1), more, links.slice(1), script ?? []));
 }
 
 async function exported(studio, run, key, suffix) {

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from inldl.rows.panel import Panel
 from inldl.uncertainty.conformal import beyond_spells
-from inldl.uncertainty.spells import (
+from inldl.uncertainty.hiding import (
     MOST_SPELLS,
     HiddenSpells,
     Spell,
