@@ -33,7 +33,7 @@ def objective(v, features, y):
 def test_value_and_gradient(problem):
     features, y, built = problem
     U = np.random.default_rng(1).normal(size=(M + 1, C))
-    value, gradient = built.value_and_gradient(U)
+    value, _ = built.value_and_gradient(U)
     assert value == pytest.approx(objective(built.unit * U @ built.mix, features, y))
     error = check_grad(
         lambda u: built.value_and_gradient(u.reshape(U.shape))[0],
@@ -41,10 +41,6 @@ def test_value_and_gradient(problem):
         U.ravel(),
     )
     assert error < 1e-5
-    step = np.random.default_rng(2).normal(size=U.size)
-    ahead = built.value_and_gradient(U + 1e-6 * step.reshape(U.shape))[1]
-    expected = (ahead - gradient).ravel() / 1e-6
-    np.testing.assert_allclose(built.curvature(U)(step), expected, atol=1e-4)
 
 
 def test_optimum(problem):

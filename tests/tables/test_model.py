@@ -215,7 +215,7 @@ def test_a_method_that_holds_rows_out_itself_is_judged_by_these(budget, monkeypa
     """As AutoInLDL does with very many rows."""
     monkeypatch.setattr("inldl.methods.auto_fitting.SAMPLE_ROWS", 200)
     X, y, _ = budget
-    auto = AutoInLDL(members="kernel-softmax", random_state=0)
+    auto = AutoInLDL(members="boosted", random_state=0)
     model = TableModel(auto).fit(X, y)
     own = model.estimator_
     assert own.held_out_.shape == (40, y.shape[1])

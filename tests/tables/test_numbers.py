@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inldl.tables import TableFile, read_table, write_table
-from inldl.tables import numbers as signs
+from inldl.tables.formats.text import is_plain
 
 COMMAS = "Commas separate thousands (as in {})."
 DOTS = "Dots separate thousands (as in {})."
@@ -248,4 +248,4 @@ def test_a_plain_text_has_no_other_sign(tmp_path_factory, cells, delimiter):
     text = delimiter.join("xy") + "\n" + "".join(f'"{c}"{delimiter}1\n' for c in escaped)
     path.write_bytes(text.encode())
     found = TableFile(path, None, delimiter=delimiter, decimal=".").source._evidence([], ["x"])
-    assert not (signs.is_plain(text, delimiter) and found.unusual())
+    assert not (is_plain(text, delimiter) and found.unusual())

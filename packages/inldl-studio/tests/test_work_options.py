@@ -162,7 +162,7 @@ def test_ratios(work, survey, roles, ratios, same_as):
     how = ("--labels", LABELS, "--id", "key", "--method", "winldl", "--ratios")
     out = same_as(survey.with_name("out.csv"), "complete", survey, *how)
     assert file_of(result, folder, "table").read_bytes() == out
-    assert list(result["files"]) == ["table", "filled", "model", "report", "script"]
+    assert list(result["files"]) == ["table", "filled", "model", "report"]
     assert "food_filled" in pd.read_csv(file_of(result, folder, "filled"))
     assert "Questions need a table of shares" in result["unasked"]
     grid = Grid(folder)

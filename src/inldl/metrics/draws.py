@@ -122,7 +122,7 @@ def log_score(y: Rows, concentration: Rows, *, sample_weight: Weights = None) ->
     --------
     >>> from inldl.metrics import log_score
     >>> round(log_score([[0.5, 0.5]], [[1, 1]]), 4), round(log_score([[0.5, 0.5]], [[9, 9]]), 4)
-    (0.0, -1.1557)
+    (0.0, -1.2055)
     """
     truth = as_degrees(y, "y").astype(np.float64)
     given = as_degrees(concentration, "concentration").astype(np.float64)

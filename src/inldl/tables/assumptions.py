@@ -25,9 +25,8 @@ NOTHING_KNOWN = (
     "remove the row."
 )
 BOUNDS_OF_COUNTS = (
-    "{place}: a count has bounds, such as <5, which say nothing where the totals of rows are not "
-    "known (--total none); name the column of the totals (--total COLUMN), or take such cells as "
-    'missing: --na "<5".'
+    "{place}: a count has bounds, such as <5, which need the totals of rows; name their column "
+    'in place of --total none (--total COLUMN), or take such cells as missing: --na "<5".'
 )
 _RATIOS = (
     "Or say --total none (total='none') to fill it in from the ratios of the known counts. If the "

@@ -85,8 +85,7 @@ def rows_of_other_scale(values, sums, wrong, scale) -> np.ndarray:
     like &= sums > (0 if other < whole else 1 + _MIXED)
     right = ~like & (holes | (np.abs(sums / whole - 1) <= _MIXED))
     for pattern in np.unique(known[like & holes], axis=0):
-        usual = values[right][:, pattern].sum(axis=1)
-        ends = usual[~np.isnan(usual)]
+        ends = values[right & known[:, pattern].all(axis=1)][:, pattern].sum(axis=1)
         low, high = (ends.min(), ends.max()) if len(ends) >= SEVERAL_ROWS else (np.nan, np.nan)
         rows, scaled = like & (known == pattern).all(axis=1), sums * whole / other
         far = (_APART * sums < low) | (sums > _APART * high)
@@ -122,12 +121,11 @@ def notes_on_features(features) -> list[str]:
     """Return sentences on numbers of features that may mean missing: far from all others."""
     notes = []
     for name, column in features.select_dtypes("number").items():
-        for code in {column.min(), column.max()}:
-            rest = column[(column != code) & column.notna()]
-            size = len(column) - len(rest) - column.isna().sum()
-            if size < _APART or rest.empty or not _CODE.fullmatch(f"{code:.10g}") or not code:
+        for code in {column.min(), column.max()} - {0.0}:
+            if not _CODE.fullmatch(f"{code:.10g}"):
                 continue
-            if np.abs(rest - code).min() >= _GAP * np.ptp(rest) > 0:
+            size, rest = int((column == code).sum()), column[column != code].dropna()
+            if size >= _APART and (rest - code).abs().min() >= _GAP * np.ptp(rest) > 0:
                 notes.append(
                     f"{code:.10g} is in {size:,} cells of {name!r}, far from all other numbers of "
                     f"the column; {say_missing([code])}."
@@ -149,8 +147,8 @@ def notes_on_codes(values, labels) -> list[str]:
             )
     for j, name in enumerate(labels):
         zeros, others = int((values[:, j] == 0).sum()), values[values[:, j] > 0, j]
-        least = max(_LEAST_COUNT, np.median(others) / _APART) if len(others) else np.inf
-        if zeros >= SEVERAL_ROWS and len(others) and others.min() >= least:
+        small = not len(others) or others.min() < max(_LEAST_COUNT, np.median(others) / _APART)
+        if zeros >= SEVERAL_ROWS and not small:
             notes.append(
                 f"0 is in {zeros:,} cells of {name!r}, where no other count is below "
                 f"{others.min():.10g}; {say_missing([0])}."

@@ -220,8 +220,7 @@ def inspect_file(file, options=None, **keywords) -> tuple[Inspection, Table, lis
     take_weights(read.features, weight, file)
     how = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
     lower, upper = (np.where(read.known.bounded, end, np.nan) for end in read.known.box)
-    how |= {"lower": lower, "upper": upper, "dates": options.dates}
-    how["doubts"] = read.doubts
+    how |= {"lower": lower, "upper": upper, "dates": options.dates, "doubts": read.doubts}
     columns = pd.concat([read.ids, read.features], axis=1)
     places = how["places"] = Places.of(columns, options.unit, options.time, options.dates)
     found = inspect_table(read.features, read.degrees, file.source.where, **how)

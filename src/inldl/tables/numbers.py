@@ -50,8 +50,8 @@ DECIMALS = 10  # of the numbers that are written, at most
 _FORM = f"%.{DECIMALS}f"
 THOUSANDS = (",", ".", " ", "'")
 _WIDEST = 64  # characters: no number and no bounds that people write are wider
-_SPACES = "\u00a0\u202f\u2009"
-_SAME_SIGNS = str.maketrans(dict.fromkeys(_SPACES, " ") | {"\u2019": "'"})
+SPACES = "\u00a0\u202f\u2009"
+_SAME_SIGNS = str.maketrans(dict.fromkeys(SPACES, " ") | {"\u2019": "'"})
 _EXPONENT = "(?:[eE][+-]?[0-9]+)?"
 _UNGROUPED = re.compile(rf"[+-]?(?:[0-9]+(?:([.,])[0-9]*)?|([.,])[0-9]+){_EXPONENT}")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([,. '])[0-9]{3}((?:\1[0-9]{3})*)(?:([.,])[0-9]*)?")
@@ -153,23 +153,26 @@ def split_flag(cell: str) -> tuple[str, str]:
     return rest.rstrip(), {")": "()", "]": "[]"}.get(flag, flag.lower())
 
 
-def parse_column(cells, signs, *, percent=False) -> np.ndarray | None:
-    """Return the numbers of cells, NaN where one is missing; None if a cell is text."""
+def parse_column(cells, signs, *, percent=False, seen=None) -> np.ndarray | None:
+    """Return the numbers of cells, NaN where one is missing; None if a cell is text.
+
+    If flags are to be `seen`, cells may have some, which are counted there.
+    """
     for some in (cells[:100], cells):
-        values, text, _ = parse_cells(some, signs, percent=percent)
+        values, text, found = parse_cells(some, signs, percent, None if seen is None else {})
         if len(text):
             return None
+    if seen is not None:
+        seen.update(found)
     return values
 
 
 def read_flagged(cells, signs) -> tuple[np.ndarray | None, Counter]:
     """Return the numbers of cells of which some, but less than half, have flags, and these."""
-    for some in (cells[:100], cells):
-        values, text, seen = parse_cells(some, signs, marks={})
-        flags = Counter({sign: n for sign, n in seen.items() if sign[1] in ("number", "missing")})
-        if len(text) or "0" in {meaning for _, meaning in seen}:
-            return None, Counter()
-    few = 0 < 2 * flags.total() < (~np.isnan(values)).sum()
+    values = parse_column(cells, signs, seen=(seen := Counter[tuple[str, Any]]()))
+    flags = Counter({sign: n for sign, n in seen.items() if sign[1] in ("number", "missing")})
+    known = 0 if values is None else (~np.isnan(values)).sum()
+    few = 0 < 2 * flags.total() < known and "0" not in {meaning for _, meaning in seen}
     return (values, flags) if few else (None, Counter())
 
 
@@ -280,34 +283,6 @@ def check_signs(decimal: str | None, thousands: str | None) -> None:
         if thousands == decimal:
             problem = "cannot be the decimal sign and separate thousands at once."
             raise ValueError(f"{decimal!r} {problem}")
-
-
-_ONES = str.maketrans("23456789", "11111111")
-
-
-def shape_of(text: str) -> str:
-    """Return a text with 1 in place of all digits but 0: its numbers have the same signs."""
-    return text.translate(_ONES)
-
-
-def is_plain(text: str, delimiter: str) -> bool:
-    """Return whether no number in some rows has another sign than one decimal point."""
-    groups = [sign for sign in (" ", "'", "\u2019", *_SPACES) if sign in text]
-    commas = "," in text and (delimiter != "," or '"' in text)
-    if not groups and not commas and not _has_near_dots(text):
-        return True
-    shape = text.translate(_ONES).replace("0", "1")
-    if ".111." in shape or any(f"1{sign}1" in shape for sign in groups):
-        return False
-    if commas and delimiter == "," and ("1," in shape or ",1" in shape):
-        shape = "".join(re.findall('"[^"]*"', shape))
-    return not (commas and ("1," in shape or ",1" in shape))
-
-
-def _has_near_dots(text: str) -> bool:
-    """Return whether two dots have three characters between them, as in 1.234.567."""
-    dots = np.frombuffer(text.encode("utf-8", "replace"), np.uint8) == ord(".")
-    return bool((dots[:-4] & dots[4:]).any())
 
 
 def find_signs(

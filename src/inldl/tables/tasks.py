@@ -167,8 +167,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + interval_names(labels, coverage)
     total, notes = _total_of(file, model)
-    ids, unfamiliar = table_rows.id_columns(file, model), np.zeros(4, int)
-    n_rows = n_bare = 0
+    ids, n_rows, n_bare, unfamiliar = table_rows.id_columns(file, model), 0, 0, np.zeros(4, int)
     shown = results.ShownRows(file, labels, whole, ids)
     others = [*ids, *([total] if isinstance(total, str) else [])]
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:

@@ -69,7 +69,7 @@ class TotalRows(NamedTuple):
             )
         if len(self.rows):
             use = "; to fill in counts that agree with them, say --column-totals rows"
-            use = use if usable and (self.up >= 0).any() else ""
+            use *= bool(usable and (self.up >= 0).any())
             notes.append(
                 f"Rows taken for totals or means of others ({len(self.rows)}): "
                 f"{self._places(self.rows.tolist(), where)}. Nothing is learned from them, and "

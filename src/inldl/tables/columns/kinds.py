@@ -166,7 +166,7 @@ class CategoryColumn(Column):
         return np.array([*self._places(cells.values), missing], dtype=np.int32)[cells.codes]
 
     def _places(self, values):
-        """Return the encoded column of each value; a number, also as text, is the level it reads as."""
+        """Return the encoded column of each value; a number is the level that reads like it."""
         texts = {level: place for place, level in enumerate(self.levels)}
         readings = {as_written_number(level): texts[level] for level in reversed(self.levels)}
         readings.pop(None, None)  # a level that is no number

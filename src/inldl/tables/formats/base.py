@@ -348,13 +348,12 @@ def n_note_rows(rows, width) -> int:
     return found
 
 
-def skipped_note(number, what, *, above) -> str:
-    """Return a note on rows above the header, or below the table."""
+def skipped_notes(number, what, where) -> list[str]:
+    """Return a note on rows "above the header" or "below the table", if there are some."""
     one = number == 1
-    rows, kind = what if one else f"{number} {what}s", "a note" if one else "notes"
-    where = "above the header" if above else f"{kind} below the table"
-    which, verbs = "first" if above else "last", ("is", "was") if one else ("are", "were")
-    return f"The {which} {rows} {verbs[0]} {where} and {verbs[1]} skipped."
+    which, kind = ("last", "a note " if one else "notes ") if "below" in where else ("first", "")
+    rows, are, were = (what, "is", "was") if one else (f"{number} {what}s", "are", "were")
+    return [f"The {which} {rows} {are} {kind}{where} and {were} skipped."] if number else []
 
 
 def usual_width(rows) -> int:

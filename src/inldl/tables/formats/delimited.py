@@ -17,7 +17,7 @@ from inldl.tables.formats.base import (
     TableFormat,
     n_note_rows,
     n_title_rows,
-    skipped_note,
+    skipped_notes,
     usual_width,
 )
 from inldl.tables.formats.text import (
@@ -26,7 +26,9 @@ from inldl.tables.formats.text import (
     Block,
     end_of_quotes,
     find_delimiter,
+    is_plain,
     open_text,
+    shape_of,
     split_row,
     unquoted,
 )
@@ -34,8 +36,6 @@ from inldl.tables.numbers import (
     SIGNS,
     format_numbers,
     hole_words,
-    is_plain,
-    shape_of,
     without_numbers,
 )
 from inldl.text import inert
@@ -75,9 +75,7 @@ class DelimitedText(TableFormat):
             rows = _rows(text.first_lines(0), delimiter)
             above = n_title_rows(rows[: rows.index(None)] if None in rows else rows)
             start = _length(lines[:above])
-            notes += (
-                [skipped_note(sum(map(bool, rows[:above])), "line", above=True)] if above else []
-            )
+            notes += skipped_notes(sum(map(bool, rows[:above])), "line", "above the header")
         self.points = delimiter == ","  # a number such as 1.234 then has a decimal point
         newline = "\r\n" if "\r\n" in text.head else text.newline
         self.format = replace(
@@ -104,7 +102,7 @@ class DelimitedText(TableFormat):
             rows = rows[len(rows) - rows[::-1].index(None) :] if None in rows else rows
             below = n_note_rows(rows, usual_width(_rows(text.first_lines(start), delimiter)))
             number = sum(any(map(str.strip, row)) for row in rows[len(rows) - below :])
-            self.notes += [skipped_note(number, "line", above=False)] if number else []
+            self.notes += skipped_notes(number, "line", "below the table")
         return text.size + 1 - _length(lines[len(lines) - below :]) if below else text.size
 
     def _read_header(self, start):

@@ -18,7 +18,7 @@ from inldl.tables.formats.base import (
     FrameFormat,
     n_note_rows,
     n_title_rows,
-    skipped_note,
+    skipped_notes,
 )
 from inldl.tables.numbers import format_numbers, is_hole
 from inldl.text import listed
@@ -72,12 +72,12 @@ class Excel(FrameFormat):
         first, below = self.options.skip_rows, self.options.skip_last
         if first is None:
             above = n_title_rows(rows, [k for k, i in enumerate(numbers) if i in spread])
-            self.notes += [skipped_note(above, "row", above=True)] if above else []
+            self.notes += skipped_notes(above, "row", "above the header")
         else:
             above = sum(1 for i in numbers if i <= first)
         if below is None:
             below = _n_notes(rows, numbers)
-            self.notes += [skipped_note(below, "row", above=False)] if below else []
+            self.notes += skipped_notes(below, "row", "below the table")
         kept = set(numbers[above : max(above, len(numbers) - below)])
         return {at: value for at, value in content.items() if at[0] in kept}
 

@@ -10,9 +10,7 @@ from inldl.tables.formats.whole import WholeFrame
 from inldl.tables.hints import say_missing
 from inldl.text import counted, listed
 
-_NO_ANSWER = re.compile(
-    r"(?i)refus|know|answer|applic|missing|\bn\.?/?a\b|\bdk\b|unclear|weiß|angabe|trifft nicht"
-)
+_NO_ANSWER = re.compile(r"(?i)refus|know|answer|applic|missing|\bn\.?/?a\b|\bdk\b|weiß|angabe")
 
 
 class Spss(WholeFrame):
@@ -64,17 +62,15 @@ class Spss(WholeFrame):
     def find_signs(self, labels, decimal, thousands, totals=()) -> None:
         """Find out the signs; note numbers of shares that have a label."""
         super().find_signs(labels, decimal, thousands, totals)
-        found: dict[tuple[float, str], list[str]] = {}
-        for name in labels:
-            labelled = self._labels.get(name, {}).items()
-            held = {*self._numbers[name]}
-            for number, label in (each for each in labelled if each[0] in held):
-                if _NO_ANSWER.search(label):
-                    found.setdefault((number, label), []).append(repr(name))
-        self.asked += [
-            f"{number:.10g} has the label {label!r} in {listed(names)}; {say_missing([number])}."
-            for (number, label), names in found.items()
-        ]
+        held = [
+            (number, label, name) for name in labels
+            for number, label in self._labels.get(name, {}).items()
+            if _NO_ANSWER.search(label) and self._numbers[name].eq(number).any()
+        ]  # fmt: skip
+        for number, label in dict.fromkeys(each[:2] for each in held):
+            names = listed(repr(each[2]) for each in held if each[:2] == (number, label))
+            start = f"{number:.10g} has the label {label!r} in {names}"
+            self.asked.append(f"{start}; {say_missing([number])}.")
         self.notes += self.asked
 
     def check_name(self, name) -> None:

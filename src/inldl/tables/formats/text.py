@@ -17,6 +17,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
+from inldl.tables.numbers import SPACES
+
 DELIMITERS = (",", ";", "\t", "|")  # besides a space
 PIECE = 1 << 21  # bytes: small enough to stay near the processor, large enough for pandas
 _SAMPLE = 1 << 16  # characters at both ends of a text that show how it is written
@@ -273,3 +275,31 @@ def find_delimiter(lines: Sequence[str]) -> str:
 def _agreement(counts: list[int], expected: int) -> tuple[float, int]:
     """Return the share of rows with as many cells as expected, and how many these are."""
     return (counts.count(expected) / len(counts), expected) if expected > 1 else (0.0, 0)
+
+
+_ONES = str.maketrans("23456789", "11111111")
+
+
+def shape_of(text: str) -> str:
+    """Return a text with 1 in place of all digits but 0: its numbers have the same signs."""
+    return text.translate(_ONES)
+
+
+def is_plain(text: str, delimiter: str) -> bool:
+    """Return whether no number in some rows has another sign than one decimal point."""
+    groups = [sign for sign in (" ", "'", "\u2019", *SPACES) if sign in text]
+    commas = "," in text and (delimiter != "," or '"' in text)
+    if not groups and not commas and not _has_near_dots(text):
+        return True
+    shape = text.translate(_ONES).replace("0", "1")
+    if ".111." in shape or any(f"1{sign}1" in shape for sign in groups):
+        return False
+    if commas and delimiter == "," and ("1," in shape or ",1" in shape):
+        shape = "".join(re.findall('"[^"]*"', shape))
+    return not (commas and ("1," in shape or ",1" in shape))
+
+
+def _has_near_dots(text: str) -> bool:
+    """Return whether two dots have three characters between them, as in 1.234.567."""
+    dots = np.frombuffer(text.encode("utf-8", "replace"), np.uint8) == ord(".")
+    return bool((dots[:-4] & dots[4:]).any())

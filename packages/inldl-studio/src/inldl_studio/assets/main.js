@@ -201,7 +201,9 @@ async function follow(asked) {
   const results = JSON.stringify(before.runs) !== JSON.stringify(table.runs);
   const changed = before.revision !== table.revision;
   if (results) await settle(asked, before.runs.look);
-  if ((results || changed) && !main.contains(document.querySelector(".cell-input"))) await render(true);
+  // A file that could not be read: how it is read is at hand.
+  if (!table.runs.look && asked.failed("look") && before.newest.look?.status === "running") await render();
+  else if ((results || changed) && !main.contains(document.querySelector(".cell-input"))) await render(true);
   else asked.update();
 }
 
