@@ -103,6 +103,8 @@ def run(
     store = Store(out)
     cells = list(cells)
     _refuse_changed_files(cells, store)
+    # Before what is to do is known: a cell that another run finishes meanwhile is no earlier one
+    earlier = {row.cell: row for row in store.rows() if row.status == "ok"}
     todo = pending(cells, store, retry=retry, metrics=metrics)
     if not todo:
         return []
@@ -121,7 +123,6 @@ def run(
         # Not read in this process: a damaged file can crash the process that reads it.
         died = {name: _read(workers[0], name) for name in names}
         store.create()
-        earlier = {row.cell: row for row in store.rows() if row.status == "ok"}
         if retry:
             store.forget(cell for cell in todo if cell not in earlier)
         for row in stack.enter_context(closing(_computed(todo, died, workers, timeout, metrics))):
