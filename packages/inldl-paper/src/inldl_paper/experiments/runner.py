@@ -103,8 +103,7 @@ def run(
     store = Store(out)
     cells = list(cells)
     _refuse_changed_files(cells, store)
-    # Before what is to do is known: a cell that another run finishes meanwhile is no earlier one
-    earlier = {row.cell: row for row in store.rows() if row.status == "ok"}
+    earlier = {row.cell: row for row in store.rows() if row.status == "ok"}  # not those meanwhile
     todo = pending(cells, store, retry=retry, metrics=metrics)
     if not todo:
         return []
