@@ -103,7 +103,7 @@ def run(
     store = Store(out)
     cells = list(cells)
     _refuse_changed_files(cells, store)
-    earlier = {row.cell: row for row in store.rows() if row.status == "ok"}  # not those meanwhile
+    earlier = {row.cell: row for row in store.rows() if row.status == "ok"}  # by now
     todo = pending(cells, store, retry=retry, metrics=metrics)
     if not todo:
         return []
